@@ -49,9 +49,10 @@ def select(pairs, labels, candidates, make_solver, **options):
     return selection.select(Given(labels, pairs), paired(pairs, candidates), make_solver, search(**options))
 
 
-def halve(pairs, labels, candidates, make_solver, rungs, combinations=(), **options):
-    data = Given(labels, pairs)
-    return halving.halve(data, candidates, make_solver, rungs, search(**options), combinations=combinations)
+def halve(pairs, labels, candidates, make_solver, stages, combinations=(), folds=None, **options):
+    data, plan = Given(labels, pairs), halving.Schedule(stages, {name: halving.Work(1.0, 1.0, 2, 1) for name in pairs})
+    how = {"combinations": combinations, "folds": folds}
+    return halving.halve(data, candidates, make_solver, plan, search(**options), **how)
 
 
 def held_out_decisions(pair, labels, solver, chains=None, **options):

@@ -39,10 +39,11 @@ from seqkern.evaluation.estimates import Estimate, estimates
 from seqkern.evaluation.fold_tables import FoldResult, fold_remarks, write_results
 from seqkern.evaluation.folds import Split
 from seqkern.evaluation.intervals import auc_ends, too_few
+from seqkern.evaluation.selection import Choice
 from seqkern.kernels.kernel_specs import kernel_words
 from seqkern.methods.baselines import BASELINES, VERDICTS, Rival, rivals
 from seqkern.methods.crossval import OuterFolds, as_record, check_splits, cross_validate, procedure_test
-from seqkern.methods.method import Method, identity_of
+from seqkern.methods.method import FEWEST_SHARED, Method, identity_of
 from seqkern.methods.sources import FitData
 from seqkern.methods.training import SampleGroups, collect_training_data, group_samples
 from seqkern.sequences.labels import Labels
@@ -67,6 +68,7 @@ class CrossValidated(NamedTuple):
     scores: Mapping[str, Estimate]  # The headline first
     test: PermutationTest | None  # If it was asked for
     rivals: Sequence[Rival]  # Baselines on the same folds, best first; none for residues
+    choice: Choice | None = None  # The choice for all samples, if the folds shared their fits with it
 
 
 def outer_folds(request: MethodRequest, folds: int) -> OuterFolds:
@@ -78,8 +80,11 @@ def outer_folds(request: MethodRequest, folds: int) -> OuterFolds:
     return OuterFolds(request.fold_method, folds, request.repeats, request.seed)
 
 
-def count_folds(request: MethodRequest, folds: int, labels: Labels) -> int:
-    """Return the approximate number of outer folds, before groups of samples are known."""
+def count_choices(request: MethodRequest, folds: int, labels: Labels) -> int:
+    """Return the approximate number of outer folds that share no fits, before groups of samples are known."""
+    drawn = request.fold_method in (None, "stratified", "grouped", "locus")
+    if drawn and folds >= FEWEST_SHARED and request.repeats == 1 and not request.inner_folds:
+        return 0
     columns = {"leave-one-group-out": labels.groups, "predefined": labels.folds}
     if request.fold_method == "leave-one-out":
         return len(labels)
@@ -173,7 +178,8 @@ def cross_validated(
     make_splits = partial(outer.splits, X=X, chains=chains)
     splits = make_splits(data.labels)
     data = replace(data, labels=outer.inner_labels(data.labels, X, chains))
-    results = cross_validate(method, data, progress_bar(splits, "folds"), fit_cache=finished)
+    choices: Sequence[Choice] = () if request.inner_folds else method.choose_for_folds(data, splits, fit_cache=finished)
+    results = cross_validate(method, data, progress_bar(splits, "folds"), fit_cache=finished, choices=choices)
     test = None
     if request.permutations is not None:
         test = procedure_test(
@@ -186,13 +192,15 @@ def cross_validated(
             n_processes=request.threads,
             progress=partial(progress_bar, description="permutations"),
             fit_cache=None if finished is None else finished.within(f"permutations {outer!r}"),
+            shares=bool(choices),
         )
     found = estimates(results, data.labels.take(data.labels.used()))
     headline = next(iter(found), None)
     beside: Sequence[Rival] = ()
     if headline is not None and data.residues is None:
         beside = rivals(X, data.labels, splits, results, headline)
-    return CrossValidated(data.labels, outer, splits, results, found, test, beside)
+    chosen = choices[-1] if choices else None
+    return CrossValidated(data.labels, outer, splits, results, found, test, beside, chosen)
 
 
 def score_rows(found: CrossValidated) -> list[list[str]]:
@@ -371,7 +379,7 @@ def run(request: CvRequest) -> None:
     given = read_input(training)
     if request.output is not None:
         log_formulas(given.X.ids, request)
-    method = chosen_method(training, given, count_folds(request, request.folds, given.labels))
+    method = chosen_method(training, given, max(1, count_choices(request, request.folds, given.labels)))
     with (
         CheckpointFolder(request.output and Path(request.output) / FINISHED) as unfinished,
         computing(request, given.source) as show,

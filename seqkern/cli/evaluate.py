@@ -368,7 +368,8 @@ class Evaluation:
             real = any(task.labels.kind == "real" for task in dataset.tasks.values())
             sequences = cast("SequenceSet", dataset.X)
             self.entries = kernel.resolve(sequences, solver.input, real, solver.accepts_operator)
-            budget = kernel.seconds / max(len(fold_set.splits) for fold_set in splits.fold_sets.values())
+            n_choices = max(len(fold_set.splits) for fold_set in splits.fold_sets.values())
+            budget = kernel.budget(len(sequences), n_choices)
         inner = chosen.search
         self.candidates = solver.candidates([entry.name for entry in self.entries], inner.drawn, chosen.seed)
         if chosen.significance is not None:

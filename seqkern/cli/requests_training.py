@@ -68,7 +68,7 @@ class Search(Request, group="choice of hyperparameters", everyday=("search", "se
         flag(default=False),
     )
     time: str | None = option(
-        "with --kernel auto: predicted CPU time for choosing, in all folds, such as 90s or 2h (default: 10m)",
+        "with --kernel auto: predicted CPU time for choosing, such as 10m or 2h (default: 60s for 5,000 sequences)",
         metavar="T",
     )
     draws: int | None = option(

@@ -351,7 +351,8 @@ def run(request: TrainRequest) -> None:
         check_writable(request.features)
     significance = _significance(request)
     given = read_input(training)
-    method = chosen_method(training, given, 1 + (0 if folds is None else cv.count_folds(request, folds, given.labels)))
+    n_choices = 1 if folds is None else 1 + cv.count_choices(request, folds, given.labels)
+    method = chosen_method(training, given, n_choices)
     _check_features(request, method, significance)
     if request.format == "lsgkm":
         _check_lsgkm(method, given)
@@ -380,6 +381,7 @@ def run(request: TrainRequest) -> None:
             keep_support=keep,
             fit_cache=done,
             significance=significance,
+            choice=None if estimate is None else estimate.choice,
             **limits,
         )
         found: list[str] = []

@@ -199,16 +199,16 @@ class Training:
         request, kernel = self.request, self.kernel
         labels = given.dataset.task().labels
         if isinstance(kernel, AutoKernel):
-            solver = request.solver or default_solver(labels.kind, len(given.X))
             return automatic_method(
                 given.X,
-                real=labels.kind == "real",
+                kind=labels.kind,
                 entry=kernel if request.time is None else AutoKernel.parse({"kernel": "auto", "time": request.time}),
-                solver=solver,
-                search=self.search(solver),
+                solver=request.solver,
+                search=self.search(request.solver or default_solver(labels.kind, len(given.X))),
                 n_choices=n_choices,
                 calibration=request.calibration,
                 threshold=self.threshold,
+                memory_limit=request.memory,
             )
         if self.method is not None and not self.searches:
             return self.method

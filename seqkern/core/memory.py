@@ -308,7 +308,10 @@ def _status(path: Path) -> dict[str, int]:
     return {found[1]: int(found[2]) * 1024 for found in amounts if found}
 
 
-WITHOUT_MATRIX = "train without a matrix (--solver linear_svc, with --kernel spectrum, mismatch or gapped_kmer)"
+WITHOUT_MATRIX = (
+    "train without a matrix (--solver linear_svc, with --kernel spectrum, mismatch or gapped_kmer, or, approximately, "
+    "with any other as nystroem:base=(KERNEL))"
+)
 """Remedy for solvers of classes where a Gram matrix does not fit."""
 LEAST_BARE = 1_000_000
 """Least number of bytes that text without a unit can mean: smaller numbers are probably gigabytes."""

@@ -148,7 +148,8 @@ def tried(rungs: Sequence[Mapping[str, Any]], metric: str) -> list[str]:
     >>> tried([{"n": 90, "scores": {"spectrum:k=3": 0.8, "mismatch:k=5,m=1": 0.9}}], "auc")
     ['2 kernels on 90 samples; mean AUC of the inner folds', '0.9000 mismatch:k=5,m=1', '0.8000 spectrum:k=3']
     """
-    sizes = ", then ".join(f"{len(rung['scores'])} kernels on {rung['n']} samples" for rung in rungs)
+    counts = [(len(rung["scores"]), rung["n"]) for rung in rungs]
+    sizes = ", then ".join(f"{kernels} kernel{'s'[: kernels != 1]} on {n:,} samples" for kernels, n in counts)
     name, sign = metric_text(metric)
     last = rungs[-1]["scores"]
     best = sorted(last, key=lambda name: -last[name])
@@ -355,24 +356,30 @@ def _windows(traits: "Traits") -> "Iterator[Mapping[str, Any] | Member]":
         yield Member.of({"kernel": "sum", "parts": parts}, "spectrum:k=1+2+3+4+5 of the left and of the right half")
     yield from _regions(traits)
     yield _combined(
-        {"kernel": "shifted_weighted_degree", "degree": 5, "shift": 3, **MASKED},
+        {"kernel": "weighted_degree", "degree": 10, **MASKED},
+        {"kernel": "shifted_weighted_degree", "degree": 20, "shift": 10, **MASKED},
         {"kernel": "oligo", "k": 3, "sigma": 2.0, **LENIENT},
-        {"kernel": "locality_improved", "l": 3, "d1": 3, **MASKED},
+        {"kernel": "gapped_kmer", "l": 6, "k": 4, **LENIENT},
+        {**GAPPED, "l": 10, "k": 6, **LENIENT},
     )
 
 
 def _regions(traits: "Traits") -> "Iterator[Mapping[str, Any] | Member]":
     """Yield kernels for DNA regions, such as peaks: the site may lie anywhere, in DNA on either strand."""
     common = {"reverse_complement": traits.alphabet == "dna", **LENIENT}
-    for k in (4, 5, 6):
+    for k in (4, 6):
         yield {"kernel": "spectrum", "k": k, **common}
+    yield {"kernel": "mismatch", "k": 6, "m": 1, **common}
     yield {"kernel": "mismatch", "k": 8, "m": 1, **common}
+    yield {"kernel": "gapped_kmer", "l": 8, "k": 5, **common}
     yield {**GAPPED, "l": 10, "k": 6, **common}
+    if traits.equal and traits.alphabet == "dna":  # what is at one place, as a promoter, has a strand
+        yield {**GAPPED, "l": 10, "k": 6, **LENIENT}
     yield {**GAPPED, "l": 11, "k": 7, **common}
     yield {**GAPPED, "l": 11, "k": 7, "center_weighted": True, **common}
     yield _combined(
-        {"kernel": "spectrum", "k": 5, **common},
         {"kernel": "mismatch", "k": 8, "m": 1, **common},
+        {"kernel": "gapped_kmer", "l": 8, "k": 5, **common},
         {**GAPPED, "l": 10, "k": 6, **common},
         {**GAPPED, "l": 11, "k": 7, **common},
     )
@@ -391,16 +398,18 @@ def _peptides(traits: "Traits") -> "Iterator[Mapping[str, Any] | Member]":
     yield {"kernel": "string", "n": 2, "decay": 0.5, **LENIENT}
     yield {"kernel": "string", "n": 3, "decay": 0.5, "matching": "BLOSUM62", **LENIENT}
     yield {"kernel": "generic_string", **MASKED}
+    for beta in (0.1, 0.5):
+        yield {**ALIGNED, "beta": beta, "repair": "clip"}
     if traits.equal:
         yield {"kernel": "window", "encoding": "BLOSUM62", "gamma": 0.1}
     yield from _annotated(traits)
-    yield _combined(
+    counts: list[dict[str, Any]] = [
         {"kernel": "spectrum", "k": [1, 2, 3], **LENIENT},
-        {"kernel": "mismatch", "k": 4, "m": 1, **LENIENT},
         {"kernel": "gapped_kmer", "l": 5, "k": 3, **LENIENT},
         {"kernel": "gappy_pair", "k": 1, "m": 8, **LENIENT},
-        {"kernel": "string", "n": 3, "decay": 0.5, "matching": "BLOSUM62", **LENIENT},
-    )
+    ]
+    yield _combined(*counts, {**ALIGNED, "beta": 0.1}, {**ALIGNED, "beta": 0.5}, repair="clip")
+    yield _combined(*({"kernel": "rbf", "base": one} for one in counts), {**ALIGNED, "beta": 0.5}, repair="clip")
 
 
 def _proteins(traits: "Traits") -> "Iterator[Mapping[str, Any] | Member]":
@@ -409,8 +418,9 @@ def _proteins(traits: "Traits") -> "Iterator[Mapping[str, Any] | Member]":
     """
     yield {"kernel": "spectrum", "k": [1, 2], **LENIENT}
     yield {"kernel": "spectrum", "k": 3, **LENIENT}
+    yield {"kernel": "mismatch", "k": 3, "m": 1, **LENIENT}
     yield {"kernel": "mismatch", "k": 5, "m": 1, **LENIENT}
-    yield {"kernel": "gapped_kmer", "l": 6, "k": 4, **LENIENT}
+    yield {"kernel": "gapped_kmer", "l": 5, "k": 3, **LENIENT}
     yield {"kernel": "gapped_kmer", "l": 8, "k": 4, **LENIENT}
     yield {"kernel": "gappy_pair", "k": 1, "m": 8, **LENIENT}
     yield from _annotated(traits)
@@ -418,12 +428,13 @@ def _proteins(traits: "Traits") -> "Iterator[Mapping[str, Any] | Member]":
     parts = [whole, {**whole, "part": [0, 50]}, {**whole, "part": [-50, None]}]
     yield Member.of({"kernel": "sum", "parts": parts}, "spectrum:k=1+2 of the whole and of both ends of 50 residues")
     yield {"kernel": "local_alignment", "repair": "empirical_map"}
-    yield _combined(
+    counts: list[dict[str, Any]] = [
         {"kernel": "spectrum", "k": [1, 2], **LENIENT},
-        {"kernel": "mismatch", "k": 5, "m": 1, **LENIENT},
-        {"kernel": "gapped_kmer", "l": 6, "k": 4, **LENIENT},
+        {"kernel": "gapped_kmer", "l": 5, "k": 3, **LENIENT},
         {"kernel": "gappy_pair", "k": 1, "m": 8, **LENIENT},
-    )
+    ]
+    yield _combined(*counts)
+    yield _combined(*counts, {**ALIGNED, "beta": 0.5}, repair="clip")
 
 
 def _other(traits: "Traits") -> "Iterator[Mapping[str, Any] | Member]":
@@ -452,12 +463,11 @@ def _views(traits: "Traits") -> "Iterator[Mapping[str, Any] | Member]":
         yield _combined({"kernel": "rbf", "view": name}, {"kernel": "spectrum", "k": k, **LENIENT})
 
 
-def _combined(*parts: Mapping[str, Any]) -> "Member":
+def _combined(*parts: Mapping[str, Any], **repair: str) -> "Member":
     """Return the mean of some kernels, each scaled to unit variance on the training set."""
     names = [Member.of(part).name for part in parts]
-    return Member.of(
-        {"kernel": "combination", "parts": list(parts), "weights": "uniform"}, f"{COMBINED} {' + '.join(names)}"
-    )
+    spec = {"kernel": "combination", "parts": list(parts), "weights": "uniform", **repair}
+    return Member.of(spec, f"{COMBINED} {' + '.join(names)}")
 
 
 # The members of the portfolio that suit the data, and the solver to train them with.
@@ -492,7 +502,7 @@ def members_for(
 
     >>> X = SequenceSet.from_strings(["ACGTACGTTACA", "TTACGTCA"], "dna")
     >>> [member.name for member in members_for(X)][:2]
-    ['spectrum:k=4,reverse_complement=true', 'spectrum:k=5,reverse_complement=true']
+    ['spectrum:k=4,reverse_complement=true', 'spectrum:k=6,reverse_complement=true']
     """
     found = [member for member in portfolio(traits_of(X)) if _suits(member, X, implicit, real, accepts_operator)]
     if not found:

@@ -1,73 +1,49 @@
-"""Successive halving: many kernels are compared on few samples, and the better half on twice as many.
+"""Successive halving: many kernels are compared at little cost, and the better ones with more samples or solvers.
 
-Jamieson and Talwalkar (AISTATS 2016). Here the samples are nested subsets of the training set, and the budget is in
-predicted CPU seconds rather than measured ones, so that a busy computer does not change the choice.
+Jamieson and Talwalkar (AISTATS 2016). The stages compare kernels by one solver on nested subsets of the training set,
+then on all of it, and last with all solvers of a grid. The budget is in predicted CPU seconds rather than measured
+ones, so that a busy computer does not change the choice.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
+from seqkern.core.progress import progress_counter
 from seqkern.core.types import Bools, Indices
-from seqkern.evaluation.selection import DIGITS, Candidate, Choice, MakeSolver, Numbers, Search, select, standard_error
+from seqkern.evaluation.selection import (
+    DIGITS,
+    Candidate,
+    Choice,
+    FitCache,
+    MakeSolver,
+    Numbers,
+    Part,
+    Search,
+    SharedFits,
+    Trials,
+    best_choice,
+    check_search,
+    make_trials,
+    standard_error,
+)
 from seqkern.sequences.labels import Labels
 
-# Preference for a single kernel, which can be explained, over a combination of kernels that is hardly better.
-
-
-def interpretable(
-    choice: Choice,
-    combinations: Collection[str],
-    data: Numbers,
-    candidates: Sequence[Candidate],
-    make_solver: MakeSolver,
-    search: Search,
-    **options: Any,
-) -> Choice:
-    """Return the choice; for a combination whose lead over the best single kernel is chance, that kernel.
-
-    A lead is the mean difference of the scores on the inner folds; one up to its standard error may be chance.
-    """
-    if choice.kernel not in combinations or not choice.scores.shape[1]:
-        return choice
-    usable = ~np.isnan(choice.scores).any(axis=0)
-    means = choice.scores[:, usable].mean(axis=1)
-    places = [place for place, (kernel, _) in enumerate(choice.candidates) if kernel not in combinations]
-    best = max(places, key=lambda place: means[place], default=None)
-    if best is None:
-        return choice
-    leads = choice.scores[choice.place, usable] - choice.scores[best, usable]
-    if leads.mean() > standard_error(leads):
-        return choice
-    kernel = choice.candidates[best][0]
-    own = [one for one in candidates if one[0] == kernel]
-    second = select(data, own, make_solver, search, **options)
-    if second.scores.shape[1] != choice.scores.shape[1]:  # a single candidate, or folds that it cannot be scored on
-        return choice
-    new = [place for place, one in enumerate(second.candidates) if one not in choice.candidates]
-    tried = [*choice.candidates, *(second.candidates[place] for place in new)]
-    return replace(
-        second,
-        candidates=tried,
-        scores=np.vstack((choice.scores, second.scores[new])),
-        not_converged=choice.not_converged + second.not_converged,
-        n_fits=choice.n_fits + second.n_fits,
-        worst_gap=max((gap for gap in (choice.worst_gap, second.worst_gap) if gap is not None), default=None),
-        tied=[tried.index(second.candidates[place]) for place in second.tied],
-    )
-
-
 FEWEST = 200
-"""Minimum number of samples in the first rung; with fewer, chance would decide the better half."""
+"""Minimum number of samples in the first stage; with fewer, chance would decide."""
 GROUPS = 10
-"""Minimum number of groups of each class in every rung, where there are as many."""
-FIT_SECONDS = 4e-8
-"""Predicted CPU seconds of a fit for each pair of training samples: median of C-SVMs on normalised k-mer kernels."""
+"""Minimum number of groups of each class in every stage, where there are as many."""
+MARGIN = 0.01
+"""Score by which a kernel may trail the best, with one solver on all samples: another solver may suit it better."""
+SUBSET_MARGIN = 0.03
+"""The same on a subset, since more samples help the kernels with more features most."""
+FINALISTS = 4
+"""Maximum number of kernels that are compared with all solvers after an earlier stage."""
 
 
 @dataclass(frozen=True)
@@ -86,95 +62,243 @@ class Rung:
         return sorted(self.scores, key=lambda name: -round(self.scores[name], DIGITS))
 
 
-def schedule(n: int, seconds: Sequence[float], n_specs: int, folds: int, budget: float) -> list[tuple[int, int]]:
-    """Return the numbers of samples and kernels that each rung compares.
+# The stages that a budget allows.
 
-    If the budget suffices there is one rung: all kernels on all samples. Otherwise the first rungs have half, a
-    quarter, … of the samples, and each passes on the better half of its kernels. Rungs that would exceed the budget
-    (CPU seconds) are left out, and the choice is made on fewer samples.
 
-    >>> schedule(4000, [0.5] * 8, n_specs=5, folds=3, budget=1000)
-    [(4000, 8)]
-    >>> schedule(4000, [0.5] * 8, n_specs=5, folds=3, budget=20)
-    [(1000, 8), (2000, 4), (4000, 2)]
+@dataclass(frozen=True)
+class Work:
+    """Predicted CPU seconds of a kernel on all samples: of its values, and of the inner loop with one solver.
+
+    >>> Work(8.0, 4.0, 2, 3).seconds(0.5), Work(8.0, 4.0, 1, 3).seconds(1.0, coarse=True)
+    (5.0, 12.0)
     """
-    costs = sorted(seconds, reverse=True)
 
-    def predicted(rung: tuple[int, int]) -> float:
-        size, kernels = rung
-        fit = FIT_SECONDS * (size * (folds - 1) / folds) ** 2
-        return sum(costs[:kernels]) * (size / n) ** 2 + kernels * n_specs * folds * fit
+    values: float  # Of the values of all samples
+    fits: float  # Of fits with one solver specification on all inner folds
+    power: int  # 2 for a Gram matrix, 1 for products, whose time grows with the number of samples
+    specs: int  # Number of solver specifications
 
-    halvings = 0
-    while True:
-        rungs = [
-            (math.ceil(n / 2 ** (halvings - i)), min(len(costs), max(2, math.ceil(len(costs) / 2**i))))
-            for i in range(halvings + 1)
-        ]
-        shrinks = n / 2 ** (halvings + 1) >= FEWEST and rungs[-1][1] > 2
-        if sum(map(predicted, rungs)) <= budget or not shrinks:
-            break
-        halvings += 1
-    while len(rungs) > 1 and sum(map(predicted, rungs)) > budget:
-        rungs.pop()
-    return rungs
+    def seconds(self, share: float = 1.0, coarse: bool = False) -> float:
+        """Return the seconds on a share of the samples, with all specifications or (`coarse`) one."""
+        return (self.values + self.fits * (1 if coarse else self.specs)) * share**self.power
+
+
+@dataclass(frozen=True)
+class Stage:
+    """A comparison of kernels on a share of the samples, by one solver (`coarse`) or all, within so many seconds."""
+
+    share: float = 1.0
+    coarse: bool = False
+    seconds: float = math.inf
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """The stages of a search, the work of each kernel, and the kernels that the budget leaves out."""
+
+    stages: Sequence[Stage] = (Stage(),)
+    work: Mapping[str, Work] = field(default_factory=dict)
+    left_out: Mapping[str, float] = field(default_factory=dict)  # With their seconds
+
+    def affordable(self, names: Sequence[str], stage: Stage) -> list[str]:
+        """Return the first kernels that a stage has time for, at least one."""
+        spent = 0.0
+        found: list[str] = []
+        for name in names:
+            seconds = self.work[name].seconds(stage.share, stage.coarse) if name in self.work else 0.0
+            if not found or spent + seconds <= stage.seconds:
+                spent += seconds
+                found.append(name)
+        return found
+
+    @property
+    def seconds(self) -> float:
+        """Predicted CPU seconds of all stages, if each stage compares what it has time for."""
+        total, names = 0.0, [name for name in self.work if name not in self.left_out]
+        for i, stage in enumerate(self.stages):
+            names = self.affordable(sorted(names, key=lambda name: -self.work[name].seconds()), stage)
+            names = names[:FINALISTS] if i and i + 1 == len(self.stages) else names
+            total += sum(self.work[name].seconds(stage.share, stage.coarse) for name in names)
+        return total
+
+
+def schedule(n: int, work: Mapping[str, Work], budget: float) -> Schedule:
+    """Return the stages of a search within a budget in CPU seconds.
+
+    If the budget suffices, all kernels are compared with all solvers on all samples. Otherwise each of three stages
+    has a third of it: one solver on a half, a quarter, … of the samples, if not on all; one solver on all samples; all
+    solvers. A kernel that alone would take more than a third is left out; the cheapest never is.
+
+    >>> cheap = {f"k{i}": Work(0.5, 0.5, 1, 4) for i in range(8)}
+    >>> [(stage.share, stage.coarse) for stage in schedule(4000, cheap, 100).stages]
+    [(1.0, False)]
+    >>> found = schedule(4000, cheap | {"dear": Work(90.0, 5.0, 2, 3)}, 12)
+    >>> [(stage.share, stage.coarse) for stage in found.stages], list(found.left_out)
+    ([(0.5, True), (1.0, True), (1.0, False)], ['dear'])
+    """
+    if sum(one.seconds() for one in work.values()) <= budget:
+        return Schedule((Stage(),), work)
+    each = budget / 3
+    cheapest = min(work, key=lambda name: work[name].seconds())
+    left_out = {
+        name: one.seconds() for name, one in work.items() if one.seconds(coarse=True) > each and name != cheapest
+    }
+    kept = [one for name, one in work.items() if name not in left_out]
+    if sum(one.seconds() for one in kept) <= budget:
+        return Schedule((Stage(),), work, left_out)
+    share = 1.0
+    while sum(one.seconds(share, coarse=True) for one in kept) > each and n * share / 2 >= FEWEST:
+        share /= 2
+    first = [] if share == 1 else [Stage(share, True)]
+    second = Stage(1.0, True, math.inf if share == 1 else each)
+    return Schedule((*first, second, Stage(seconds=each if first else 2 * each)), work, left_out)
+
+
+# The search: all training sets of a cross-validation at once, kernel by kernel, so that they share matrices and fits.
 
 
 def halve(
     data: Numbers,
     candidates: Sequence[Candidate],
     make_solver: MakeSolver,
-    rungs: Sequence[tuple[int, int]],
+    plan: Schedule,
     search: Search,
     *,
     combinations: Collection[str] = (),
-    **options: Any,
-) -> tuple[Choice, list[Rung]]:
-    """Choose a kernel and a solver specification by successive halving within a training set.
+    folds: Indices | None = None,
+    fit_cache: FitCache | None = None,
+) -> list[Choice]:
+    """Choose a kernel and a solver specification by successive halving, for each of several training sets.
 
-    Kernels in `combinations` are chosen only if clearly better than the best single kernel (`interpretable`).
+    With `folds`, the fold of each sample, the training sets are all samples without fold 0, without fold 1, …, and
+    last all samples; the inner folds of each are the folds that it has (see `SharedFits`). Without, all samples are
+    the only training set. Kernels in `combinations` are chosen only if clearly better than the best single kernel.
     """
-    labels, alive = data.labels, {kernel for kernel, _ in candidates}
-    found: list[Rung] = []
-    fits = failed = 0
-    gaps: list[float] = []
-    coarse = replace(search, free=replace(search.free, limits=()))  # compares kernels
-    for i, (size, _) in enumerate(rungs):
-        rows = _subset(labels, size, search.seed)
-        own = data.take(rows)
-        if i + 1 < len(rungs) and not _divisible(own.labels):
-            continue  # the next rung compares them all
-        tried = [one for one in candidates if one[0] in alive]
-        choice = select(own, tried, make_solver, search if i + 1 == len(rungs) else coarse, **options)
-        fits, failed = fits + choice.n_fits, failed + choice.not_converged
-        gaps += [] if choice.worst_gap is None else [choice.worst_gap]
-        found.append(Rung(len(rows), _best_scores(choice)))
-        if i + 1 < len(rungs):
-            alive = set(found[-1].ranked()[: rungs[i + 1][1]])
-    before = choice.n_fits, choice.not_converged
-    choice = interpretable(choice, combinations, own, candidates, make_solver, search, **options)
-    if len(rows) < len(labels):  # decisions about some samples only
-        choice = replace(choice, decisions=None, n_folds=0)
-    fits, failed = fits + choice.n_fits - before[0], failed + choice.not_converged - before[1]
-    gaps += [] if choice.worst_gap is None else [choice.worst_gap]
-    return replace(choice, n_fits=fits, not_converged=failed, worst_gap=max(gaps, default=None)), found
+    check_search(search)
+    labels = data.labels
+    sets = [np.arange(len(labels))]
+    if folds is not None:
+        sets = [np.flatnonzero(folds != f) for f in range(int(folds.max()) + 1)] + sets
+    names = [name for name in dict.fromkeys(kernel for kernel, _ in candidates) if name not in plan.left_out]
+    alive = [names for _ in sets]
+    found: list[list[Rung]] = [[] for _ in sets]
+    spent: list[list[Trials]] = [[] for _ in sets]
+    for i, stage in enumerate(plan.stages):
+        last = i + 1 == len(plan.stages)
+        sample = _subset(labels, stage.share, search.seed)
+        if not last and not _divisible(labels.take(sample)):
+            continue  # the next stage compares them all
+        shared = None if folds is None else SharedFits(data, make_solver, sample, fit_cache)
+        trials = []
+        for rows in sets:
+            own = np.intersect1d(sample, rows)
+            how: dict[str, Any] = {"fit_cache": fit_cache, "kept_bytes": 0}  # what is kept has a place of its own
+            if folds is not None:
+                how |= {"parts": _parts(folds[own], labels.take(own)), "shared": shared, "rows": own}
+            trials.append(make_trials(data.take(own), candidates, make_solver, search, **how))
+        _try(trials, alive, _of_stage(candidates, stage), plan, stage)
+        for place, one in enumerate(trials):
+            found[place].append(Rung(len(one.labels), _best_scores(one)))
+            spent[place].append(one)
+            if not last:
+                passed = _passed(one, MARGIN if stage.share == 1 else SUBSET_MARGIN)
+                after = plan.stages[i + 1]
+                passed = passed if after.coarse else passed[:FINALISTS]
+                alive[place] = plan.affordable(passed, after)
+    choices = []
+    for one, rows, before, rungs in zip(trials, sets, spent, found, strict=True):
+        choice = best_choice(one, search, combinations)
+        if len(one.labels) < len(rows):  # decisions about some samples only
+            choice = replace(choice, decisions=None, n_folds=0)
+        choices.append(
+            replace(
+                choice,
+                n_fits=sum(every.n_fits for every in before),
+                not_converged=sum(every.not_converged for every in before),
+                worst_gap=max((gap for every in before for gap in every.gaps), default=None),
+                rungs=rungs if plan.work else (),
+            )
+        )
+    return choices
 
 
-def _subset(labels: Labels, size: int, seed: int) -> Indices:
-    """Return the rows of a rung: whole groups in a random order, at least `GROUPS` of each class; nested.
+def _of_stage(candidates: Sequence[Candidate], stage: Stage) -> dict[str, list[Candidate]]:
+    """Return the candidates of each kernel in a stage: one of the middle, with class weights if some have them."""
+    found: dict[str, list[Candidate]] = {}
+    for one in candidates:
+        found.setdefault(one[0], []).append(one)
+    if not stage.coarse:
+        return found
+    for name, own in found.items():
+        weighted = [one for one in own if one[1].get("class_weight")] or own
+        found[name] = [weighted[len(weighted) // 2]]
+    return found
 
-    The development part is completely in every rung: kernels can be compared with fewer training samples, but not
+
+def _try(
+    trials: Sequence[Trials],
+    alive: Sequence[Collection[str]],
+    candidates: Mapping[str, list[Candidate]],
+    plan: Schedule,
+    stage: Stage,
+) -> None:
+    """Try the kernels of each training set, kernel by kernel; progress is in predicted CPU seconds."""
+    users = {name: [one for one, own in zip(trials, alive, strict=True) if name in own] for name in candidates}
+    chains = {name: max(1, sum(len(one.parts) for one in own)) for name, own in users.items() if own}
+    seconds = {name: plan.work[name].seconds(stage.share, stage.coarse) if plan.work else 1.0 for name in chains}
+    with progress_counter("choice of a kernel", " predicted seconds") as show:
+        done = 0.0
+        for name in chains:
+            for one in users[name]:
+                step = seconds[name] / chains[name]
+
+                def advance(step: float = step) -> None:
+                    nonlocal done
+                    done += step
+                    if show is not None:
+                        show(math.ceil(done), math.ceil(sum(seconds.values())))
+
+                one.advance = advance
+                one.add(candidates[name])
+                one.advance = None
+
+
+def _passed(trials: Trials, margin: float) -> list[str]:
+    """Return the kernels not clearly worse than the best, best first."""
+    usable = trials.scores()[0]
+    if not usable.shape[1]:
+        return list(dict.fromkeys(kernel for kernel, _ in trials.candidates))
+    means = usable.mean(axis=1)
+    best = int(np.argmax(means.round(DIGITS)))
+    behind = [usable[best] - own for own in usable]
+    kept = [c for c, by in enumerate(behind) if by.mean() <= max(margin, 2 * standard_error(by))]
+    return [trials.candidates[c][0] for c in sorted(kept, key=lambda c: -means[c].round(DIGITS))]
+
+
+def _parts(folds: Indices, labels: Labels) -> list[Part]:
+    """Return the inner folds of samples whose folds are given, without those whose training part lacks a class."""
+    found = [(np.flatnonzero(folds != f), np.flatnonzero(folds == f)) for f in np.unique(folds)]
+    if labels.kind == "real":
+        return found
+    n_classes = len(np.unique(labels.y))
+    return [part for part in found if len(np.unique(labels.y[part[0]])) == n_classes]
+
+
+def _subset(labels: Labels, share: float, seed: int) -> Indices:
+    """Return the rows of a stage: whole groups in a random order, at least `GROUPS` of each class; nested.
+
+    The development part is completely in every stage: kernels can be compared with fewer training samples, but not
     with fewer samples to score.
     """
     n = len(labels)
-    if size >= n:
+    if share >= 1:
         return np.arange(n)
     groups = np.arange(n) if labels.groups is None else np.unique(np.asarray(labels.groups), return_inverse=True)[1]
     order = np.random.default_rng(seed).permutation(int(groups.max()) + 1)
     rank = np.empty(len(order), dtype=np.int64)
     rank[order] = np.arange(len(order))
     taken = np.zeros(len(order), dtype=bool)
-    taken[order[np.cumsum(np.bincount(groups)[order]) <= size]] = True
+    taken[order[np.cumsum(np.bincount(groups)[order]) <= math.ceil(share * n)]] = True
     for code in () if labels.kind == "real" else np.unique(labels.y):
         own = np.unique(groups[labels.y == code])
         taken[own[np.argsort(rank[own])][:GROUPS]] = True
@@ -190,12 +314,9 @@ def _divisible(labels: Labels) -> bool:
     return all(len(np.unique(groups[labels.y == code])) > 1 for code in range(len(labels.classes)))
 
 
-def _best_scores(choice: Choice) -> dict[str, float]:
+def _best_scores(trials: Trials) -> dict[str, float]:
     """Return the best mean score of each kernel."""
-    if not choice.scores.shape[1]:
-        return {str(choice.kernel): choice.score}
-    usable = choice.scores[:, ~np.isnan(choice.scores).any(axis=0)]
     found: dict[str, float] = {}
-    for (kernel, _), mean in zip(choice.candidates, usable.mean(axis=1), strict=True):
+    for (kernel, _), mean in zip(trials.candidates, trials.means()[0], strict=True):
         found[str(kernel)] = max(found.get(str(kernel), -math.inf), float(mean))
     return found

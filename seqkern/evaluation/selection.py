@@ -4,8 +4,9 @@ Kernel values come by row numbers (`Numbers`), so that a kernel that is fitted i
 and nothing outside the training set is accessible.
 """
 
+import contextlib
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from hashlib import blake2b
@@ -89,6 +90,10 @@ KEPT_BYTES = 256 << 20
 """Maximum bytes of the matrices of all inner folds that are kept for a refinement; larger ones are computed again."""
 
 
+MakeSolver = Callable[[dict[str, Any], str], Any]
+"""``make_solver(spec, kind)`` returns a new solver; its methods besides `fit` depend on the kind of labels."""
+
+
 class FitCache(Protocol):
     """A store of finished fits, in case the process is killed."""
 
@@ -126,7 +131,7 @@ class Trials:
     def __init__(
         self,
         data: Numbers,
-        make_solver: Callable[[dict[str, Any], str], Any],
+        make_solver: MakeSolver,
         parts: Sequence[Part],
         measures: Mapping[str, Callable[..., float]],
         *,
@@ -134,8 +139,11 @@ class Trials:
         refines: bool = False,
         fit_cache: "FitCache | None" = None,
         kept_bytes: int = KEPT_BYTES,
+        shared: "SharedFits | None" = None,
+        rows: Indices | None = None,
     ) -> None:
         self.data, self.labels, self.make, self.parts, self.measures = data, data.labels, make_solver, parts, measures
+        self.shared, self.rows = shared, np.arange(len(self.labels)) if rows is None else rows
         self.resolution, self.refines, self.fit_cache, self.kept_bytes = resolution, refines, fit_cache, kept_bytes
         self.groups = None if self.labels.groups is None else np.asarray(self.labels.groups)
         self.y: Any = self.labels.targets()
@@ -148,6 +156,7 @@ class Trials:
         self._solvers: dict[tuple[int, int], Any] = {}  # fitted, by candidate and fold
         self._kept: dict[tuple[int, str], tuple[Any, Any]] = {}
         self._chains: dict[int, tuple[list[int], int | None]] = {}  # of each candidate, the fits it was one of
+        self.advance: Callable[[], None] | None = None  # Called after each chain of fits, in place of showing progress
 
     def add(self, candidates: "Sequence[Candidate]", after: int | None = None) -> None:
         """Try more candidates; their first fits may start from the fitted solvers of the candidate `after`."""
@@ -161,7 +170,7 @@ class Trials:
         chains = {name: [c for c in order if self.candidates[c][0] == name] for name in self._kernels}
         for own in chains.values():
             self._chains |= dict.fromkeys(own, (own, after))
-        with progress_counter("inner loop", " fits") as show:
+        with contextlib.nullcontext() if self.advance else progress_counter("inner loop", " fits") as show:
             done = 0
             for own in filter(None, chains.values()):  # a kernel's matrix serves all folds, and may then be forgotten
                 for f in range(len(self.parts)):
@@ -169,19 +178,28 @@ class Trials:
                     done += len(own)
                     if show is not None:
                         show(done, len(self.parts) * len(order))
+                    if self.advance is not None:
+                        self.advance()
 
     def _fitted(self, f: int, chain: list[int], after: int | None) -> dict[str, Any]:
         """Return the outcome of fitting candidates with one kernel on one fold, reusing an earlier run's if stored."""
+        if self.shared is not None:
+            train, valid = self.parts[f]
+            specs = [self.candidates[c][1] for c in chain]
+            found = self.shared.fits(self.candidates[chain[0]][0], specs, self.rows[train])
+            both = [self.shared.decided(one, self.rows[valid]) for one in found["fits"]]
+            scores = [self._measured(valid, *one) for one in both]
+            return {**found, "scores": scores, "decisions": [one[0] for one in both if self._decisions]}
         if self.fit_cache is None:
             return self._fit(f, chain, after)
         parts = blake2b(b"".join(rows.tobytes() + b"." for rows in self.parts[f]), digest_size=16).hexdigest()
-        specs = [self.candidates[c] for c in chain], None if after is None else self.candidates[after]
-        key = canonical_json([len(self.y), parts, repr(specs), list(self.measures)])
-        found: dict[str, Any] | None = self.fit_cache.get(key)
-        if found is None:
-            found = self._fit(f, chain, after)
-            self.fit_cache.put(key, found)
-        return found
+        own = [self.candidates[c] for c in chain], None if after is None else self.candidates[after]
+        key = canonical_json([len(self.y), parts, repr(own), list(self.measures)])
+        stored: dict[str, Any] | None = self.fit_cache.get(key)
+        if stored is None:
+            stored = self._fit(f, chain, after)
+            self.fit_cache.put(key, stored)
+        return stored
 
     def _fit(self, f: int, chain: list[int], after: int | None) -> dict[str, Any]:
         """Fit candidates with one kernel on one fold, each starting from the previous solution."""
@@ -190,12 +208,9 @@ class Trials:
         K_train, K_valid = self._matrices(f, self.candidates[chain[0]][0])
         own_groups = None if self.groups is None else self.groups[train]
         found: dict[str, Any] = {"scores": [], "decisions": [], "failed": 0, "gaps": []}
-        for c in chain:
-            solver = self.make(self.candidates[c][1], kind).fit_after(solver, K_train, self.y[train], own_groups)
-            failed = solver.count_not_converged()
-            found["failed"] += failed
-            if failed and solver.report_.get("gap") is not None:
-                found["gaps"].append(float(solver.report_["gap"]))
+        specs = [self.candidates[c][1] for c in chain]
+        fits = fit_chain(self.make, specs, solver, (K_train, self.y[train], own_groups), kind, found)
+        for c, solver in zip(chain, fits, strict=True):
             scores, decisions = self._outcome(solver, K_train, K_valid, f)
             found["scores"].append(scores)
             if kind == "binary":
@@ -208,8 +223,11 @@ class Trials:
         """Return the scores of a fitted solver, and its decisions on the scored samples."""
         valid = self.parts[f][1]
         decisions, predicted = decided(solver, K_valid, self.labels.kind)
-        outcome = self.labels.y[valid], decisions, predicted
-        return [float(measure(*outcome)) for measure in self.measures.values()], decisions
+        return self._measured(valid, decisions, predicted), decisions
+
+    def _measured(self, valid: Indices, decisions: Floats, predicted: Array) -> list[float]:
+        """Return the scores of the decisions about some samples."""
+        return [float(measure(self.labels.y[valid], decisions, predicted)) for measure in self.measures.values()]
 
     def _solver(self, c: int, f: int) -> Any:
         """Return a candidate's solver fitted on a fold; refit it if only the outcome was stored."""
@@ -263,13 +281,15 @@ class Trials:
         """Return the decisions about all samples, each by a classifier not trained on it; None unless binary."""
         return self._decisions[c] if self._decisions else None
 
-    def best(self) -> int:
-        """Return the index of the best candidate."""
-        return self.simplest(self.tied())
+    def best(self, kernels: Collection[str] | None = None) -> int:
+        """Return the index of the best candidate, optionally of those with some kernels."""
+        return self.simplest(self.tied(kernels=kernels))
 
-    def tied(self, error: float = 0.0) -> list[int]:
+    def tied(self, error: float = 0.0, kernels: Collection[str] | None = None) -> list[int]:
         """Return the indices of the candidates whose mean score is equal to the best, or at most `error` below it."""
         means = self.means()[0]
+        if kernels is not None:
+            means = np.where([kernel in kernels for kernel, _ in self.candidates], means, -np.inf)
         least = means.max() - max(error, self.resolution, RESOLUTION * abs(means.max()))
         return np.flatnonzero(means >= least - 10.0**-DIGITS).tolist()
 
@@ -286,6 +306,77 @@ class Trials:
     def means(self) -> Floats:
         """Return the mean scores, (measures, candidates), with 0 for undefined means."""
         return np.nan_to_num(self.scores().mean(axis=2))
+
+
+class SharedFits:
+    """The fits of the inner loops of several training sets, each made once.
+
+    The inner folds of a training set are the test sets of the others. A classifier trained without two of them serves
+    the inner loops of both, and decides about no sample that it has seen. `sample` has the rows of all sets.
+    """
+
+    def __init__(
+        self,
+        data: Numbers,
+        make_solver: MakeSolver,
+        sample: Indices,
+        fit_cache: FitCache | None = None,
+    ) -> None:
+        self.data, self.make, self.sample, self.fit_cache = data, make_solver, sample, fit_cache
+        self._found: dict[str, dict[str, Any]] = {}
+
+    def fits(self, kernel: str, specs: Sequence[dict[str, Any]], train: Indices) -> dict[str, Any]:
+        """Return the fits of solvers with one kernel on a training set, and how many failed."""
+        rows = blake2b(train.tobytes(), digest_size=16).hexdigest()
+        key = canonical_json([kernel, repr(specs), rows, len(self.sample)])
+        if key in self._found:
+            return self._found[key]
+        found = None if self.fit_cache is None else self.fit_cache.get(key)
+        if found is None:
+            found = self._fit(kernel, specs, train)
+            if self.fit_cache is not None:
+                self.fit_cache.put(key, found)
+        others = np.setdiff1d(self.sample, train)
+        self._found[key] = {**found, "fits": [(others, *map(np.asarray, one)) for one in found["fits"]]}
+        return self._found[key]
+
+    def _fit(self, kernel: str, specs: Sequence[dict[str, Any]], train: Indices) -> dict[str, Any]:
+        """Fit solvers, each starting from the previous solution; return their decisions about the other samples."""
+        labels = self.data.labels.take(train)
+        y = labels.targets()
+        block = self.data.at(kernel, np.setdiff1d(self.sample, train), like=train)
+        found: dict[str, Any] = {"fits": [], "failed": 0, "gaps": []}
+        for solver in fit_chain(self.make, specs, None, (block.train, y, labels.groups), labels.kind, found):
+            found["fits"].append([one.tolist() for one in decided(solver, block.test, labels.kind)])
+        return found
+
+    @staticmethod
+    def decided(fit: tuple[Indices, Floats, Array], rows: Indices) -> tuple[Floats, Array]:
+        """Return a fit's decisions about some samples, and its predictions."""
+        others, decisions, predicted = fit
+        places = np.searchsorted(others, rows)
+        return decisions[places], predicted[places]
+
+
+def fit_chain(
+    make: MakeSolver,
+    specs: Iterable[dict[str, Any]],
+    solver: Any,
+    samples: tuple[Any, Any, Any],
+    kind: str,
+    found: dict[str, Any],
+) -> Iterator[Any]:
+    """Yield solvers fitted on `samples` (matrix, targets, groups), each starting from the one before.
+
+    `found` counts the fits that failed, and collects their gaps.
+    """
+    for spec in specs:
+        solver = make(spec, kind).fit_after(solver, *samples)
+        failed = solver.count_not_converged()
+        found["failed"] += failed
+        if failed and solver.report_.get("gap") is not None:
+            found["gaps"].append(float(solver.report_["gap"]))
+        yield solver
 
 
 def decided(solver: Any, K: Any, kind: str) -> tuple[Floats, Array]:
@@ -322,18 +413,21 @@ ROUNDS = 12
 """Maximum number of rounds of a refinement: six decades from the end of a grid."""
 
 
-def refine(trials: "Trials", limits: Sequence[Limits]) -> int:
-    """Try more candidates around the best one until none scores higher, and return the index of the best."""
-    best = trials.best()
+def refine(trials: "Trials", limits: Sequence[Limits], kernels: Collection[str] | None = None) -> int:
+    """Try more candidates around the best one until none scores higher, and return the index of the best.
+
+    With `kernels`, only candidates with one of them count.
+    """
+    best = trials.best(kernels)
     for _ in range(ROUNDS if limits else 0):
         tried = trials.candidates
-        more = neighbours(tried[best], [tried[c] for c in trials.tied()], tried, limits)
+        more = neighbours(tried[best], [tried[c] for c in trials.tied(kernels=kernels)], tried, limits)
         if not more:
             break
         trials.add(more, after=best)
-        if best in trials.tied():
+        if best in trials.tied(kernels=kernels):
             break
-        best = trials.best()
+        best = trials.best(kernels)
     return best
 
 
@@ -452,13 +546,14 @@ def unequal(labels: Labels) -> bool:
     return min(share, 1 - share) < RARE - 1e-9
 
 
-def with_class_weights(candidates: "Sequence[Candidate]", labels: Labels) -> "list[Candidate]":
+def with_class_weights(candidates: "Sequence[Candidate]", labels: Labels, *, alone: bool = False) -> "list[Candidate]":
     """Return candidates with balanced class weights, where the solver has a weight parameter.
 
-    For classes of unequal size each candidate is also tried without weights. Otherwise weights hardly change a
-    ranking, but without them an SVM with a small C predicts the class that has just one sample more.
+    For classes of unequal size each candidate is also tried without weights, unless they stand `alone`. Otherwise
+    weights hardly change a ranking, but without them an SVM with a small C predicts the class that has just one
+    sample more.
     """
-    both = unequal(labels)
+    both = unequal(labels) and not alone
     found: list[Candidate] = []
     for kernel, spec in candidates:
         has_weight = "class_weight" in SOLVERS.get(spec["solver"]).parameter_names() and "class_weight" not in spec
@@ -549,8 +644,6 @@ class BoundTrials(Trials):
         return self.parts[f][0]
 
 
-MakeSolver = Callable[[dict[str, Any], str], Any]
-"""``make_solver(spec, kind)`` returns a new solver; its methods besides `fit` depend on the kind of labels."""
 Measure = Callable[[Array, Floats, Array], float]
 """A score of labels, decision values and predictions; larger is better."""
 
@@ -619,6 +712,7 @@ class Choice:
     decisions: Floats | None = None
     n_folds: int = 0  # Number of inner folds, including those that could not be scored
     tied: list[int] = field(default_factory=list)  # The candidates whose score equals the best, as indices
+    rungs: Sequence[Any] = ()  # The comparisons by successive halving (`seqkern.evaluation.halving.Rung`); none without
 
     @property
     def place(self) -> int:
@@ -664,7 +758,6 @@ def select(
     search: Search,
     *,
     fit_cache: FitCache | None = None,
-    kept_bytes: int = KEPT_BYTES,
 ) -> "Choice":
     """Choose a kernel and a solver specification by cross-validation within a training set.
 
@@ -681,42 +774,77 @@ def select(
     lower score for simplicity: it chooses the simplest candidate with the best one's kernel and a mean less than one
     standard error below the best mean. The standard error is the best mean's over the inner folds.
     """
-    candidates, labels, metric = list(candidates), data.labels, search.metric
-    folds = search.folds if search.clusters is None else search.clusters
+    candidates = list(candidates)
     if not candidates:
         raise ParameterError("no solver to choose from", remedy="give at least one")
+    check_search(search)
+    if len(candidates) == 1:
+        return Choice(*candidates[0], math.nan, candidates, np.empty((1, 0)))
+    trials = make_trials(data, candidates, make_solver, search, fit_cache=fit_cache)
+    trials.add(candidates)
+    return best_choice(trials, search)
+
+
+def check_search(search: Search) -> None:
+    """Raise ParameterError for settings that no inner loop can have."""
+    check_integer("inner folds", search.folds if search.clusters is None else search.clusters, 2)
+    check_integer("seed", search.seed, 0)
+    check_choice("rule", search.rule, RULES)
+
+
+def make_trials(
+    data: Numbers,
+    candidates: Sequence[Candidate],
+    make_solver: MakeSolver,
+    search: Search,
+    *,
+    parts: Sequence[Part] = (),
+    **options: Any,
+) -> Trials:
+    """Return the trials of an inner loop before the first candidate; `parts` are its folds if they are given."""
+    labels, metric = data.labels, search.metric
     by_bound = metric in BOUNDS
     if by_bound:
         check_bound(metric, labels.kind, [make_solver(spec, labels.kind) for _, spec in candidates])
     names = dict.fromkeys([AUTO[labels.kind] if metric == "auto" else metric, *TIES[labels.kind]])
-    measures = {name: _metric(name, labels.kind) for name in names}
-    check_integer("inner folds", folds, 2)
-    check_integer("seed", search.seed, 0)
-    check_choice("rule", search.rule, RULES)
-    if len(candidates) == 1:
-        return Choice(*candidates[0], math.nan, candidates, np.empty((1, 0)))
-    parts = whole_part(len(labels)) if by_bound else list(inner_folds(labels, folds, search.seed, labels.groups))
-    trials = (BoundTrials if by_bound else Trials)(
+    if by_bound:
+        parts = whole_part(len(labels))
+    folds = search.folds if search.clusters is None else search.clusters
+    parts = parts or list(inner_folds(labels, folds, search.seed, labels.groups))
+    return (BoundTrials if by_bound else Trials)(
         data,
         make_solver,
         parts,
-        measures,
-        resolution=pair_resolution(labels, parts) if next(iter(measures)) == "auc" and labels.kind == "binary" else 0.0,
+        {name: _metric(name, labels.kind) for name in names},
+        resolution=pair_resolution(labels, parts) if next(iter(names)) == "auc" and labels.kind == "binary" else 0.0,
         refines=bool(search.free.limits),
-        fit_cache=fit_cache,
-        kept_bytes=kept_bytes,
+        **options,
     )
-    trials.add(candidates)
+
+
+def best_choice(trials: Trials, search: Search, combinations: Collection[str] = ()) -> Choice:
+    """Return the choice among the candidates tried, after more of them around the best.
+
+    A kernel in `combinations`, which cannot be explained as one, must lead the best other kernel by more than the
+    standard error of their difference on the inner folds: a smaller lead may be chance.
+    """
     if not trials.usable.any():
         raise FoldError(
             "no inner fold can be scored",
             remedy="give more samples, reduce the inner folds, or choose another inner metric",
         )
     best = refine(trials, search.free.limits)
+    among: Collection[str] | None = None
+    single = {kernel for kernel, _ in trials.candidates if kernel not in combinations}
+    if single and trials.candidates[best][0] in combinations:
+        second = refine(trials, search.free.limits, single)
+        leads = trials.scores()[0, best] - trials.scores()[0, second]
+        if leads.mean() <= standard_error(leads):
+            best, among = second, single
     if search.rule == "one_standard_error":
         error = standard_error(trials.scores()[0, best])
         kernel = trials.candidates[best][0]
-        best = trials.simplest([c for c in trials.tied(error) if trials.candidates[c][0] == kernel])
+        best = trials.simplest([c for c in trials.tied(error, among) if trials.candidates[c][0] == kernel])
     return Choice(
         *trials.candidates[best],
         float(trials.means()[0, best]),
@@ -726,8 +854,8 @@ def select(
         trials.n_fits,
         max(trials.gaps, default=None),
         trials.decisions(best),
-        len(parts),
-        trials.tied(),
+        len(trials.parts),
+        trials.tied(kernels=among),
     )
 
 

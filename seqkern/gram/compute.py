@@ -87,11 +87,16 @@ def check_matrix_fits(grid: TileGrid, work: int, limit: int | str | None) -> Non
     allowed, need, more = allowed_memory(limit), grid.matrix_bytes + work, more_memory(limit)
     if need > allowed:
         raise TooLargeError(
-            f"a matrix of {_shape(grid)} needs {format_bytes(need)} of memory, but the limit is "
+            f"a matrix of {_shape(grid)} needs {format_bytes(need)} of memory{_of_work(work, need)}, but the limit is "
             f"{format_bytes(allowed)}{default_limit_text(limit)}",
             remedy=f"{more}, or write it to a file (path)",
             more=more,
         )
+
+
+def _of_work(work: int, need: int) -> str:
+    """Return the share of the kernel's working memory as text, where it is most of the need."""
+    return f" ({format_bytes(work)} of it to compute the kernel)" if 2 * work > need else ""
 
 
 def check_tile_fits(grid: TileGrid, work: int, limit: int | str | None, path: Path) -> None:
@@ -103,7 +108,8 @@ def check_tile_fits(grid: TileGrid, work: int, limit: int | str | None, path: Pa
     if need > allowed:
         enough = limit is not None and need <= available_memory()
         raise GramError(
-            f"one tile of a matrix of {_shape(grid)} needs {format_bytes(need)} of memory, but the limit is "
+            f"one tile of a matrix of {_shape(grid)} needs {format_bytes(need)} of memory{_of_work(work, need)}, but "
+            "the limit is "
             f"{format_bytes(allowed)}{default_limit_text(limit)}",
             file=path,
             remedy=f"set the limit (--memory, memory_limit in a study) to {format_bytes(need)} or more"

@@ -161,6 +161,7 @@ def fill(
 ) -> npt.NDArray[np.floating[Any]]:
     """Write K(rows, cols) to `out` and return it."""
     leading = leading or rows is cols
+    rows, cols = rows.rows(0, len(rows)), cols.rows(0, len(cols))  # payloads made on demand are not made by each thread
     square = out[:, : len(rows)]
 
     def work(piece: "Piece") -> None:

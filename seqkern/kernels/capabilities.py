@@ -152,6 +152,7 @@ class Products:
     make: Callable[[Any], KernelOperator]  # Returns the KernelOperator of coerced samples, not normalised
     size: Callable[[Any], int] = lambda X: 0  # Returns the bytes that it takes, for coerced samples
     seconds: Callable[[Any], float] | None = None  # Returns the CPU seconds of one product; by default from the size
+    making: Callable[[Any], float] = lambda X: 0.0  # Returns the CPU seconds of making it besides its size's
 
     def __call__(self, X: Any, dtype: npt.DTypeLike = np.float64) -> Any:
         """Return the Implicit or KernelOperator of samples, normalised like the kernel, with tables of `dtype`."""

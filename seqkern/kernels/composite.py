@@ -184,6 +184,7 @@ class CompositeKernel(Kernel):
             lambda X: make(parts(), self._seen(X)),
             lambda X: sum(part.bytes(self._seen(X)) for part in parts()),
             lambda X: sum(part.cost(self._seen(X)) for part in parts()),
+            lambda X: sum(part.making(self._seen(X)) for part in parts()),
         )
 
     def _plan(self, X: Any, Y: Any) -> Plan:

@@ -15,6 +15,7 @@ from seqkern.core.matrices import is_sparse
 from seqkern.core.threads import one_thread
 from seqkern.core.types import Floats, Ints, Rows
 from seqkern.kernels.blocks import without_warnings
+from seqkern.kernels.kernel_operator import KernelOperator, ScaledOperator, Table, check_length
 from seqkern.sequences.alphabets import Alphabet, as_alphabet
 
 
@@ -34,6 +35,7 @@ class Features:
     size: Callable[[Any], int] = lambda X: 0  # Returns the bytes that making the features of coerced samples takes
     with_gaps: Callable[[Any], Floats] | None = None  # Returns them with NaN for missing values
     in_blocks: Callable[..., FeatureBlocks] | None = None  # Returns the normalised features of coerced samples
+    making: Callable[[Any], float] = lambda X: 0.0  # Returns the CPU seconds of making them besides their size's
 
     def __call__(self, X: Any) -> Any:
         """Return the features of samples, not normalised: float64, or float32 of approximations of other kernels."""
@@ -275,6 +277,35 @@ class FeatureBlocks:
         rows = self._rows[start:stop]
         follow = len(rows) > 0 and rows[-1] - rows[0] == len(rows) - 1 and (np.diff(rows) == 1).all()
         return slice(int(rows[0]), int(rows[-1]) + 1) if follow else rows
+
+
+class StoredProducts(KernelOperator):
+    """Products with Φ·Φᵀ of features Φ in memory; a table has one weight for each feature."""
+
+    def __init__(self, features: FeatureBlocks) -> None:
+        self.features = features
+        squares = (np.einsum("ij,ij->i", block, block, dtype=np.float64) for _, block in features.blocks())
+        self.squares = np.concatenate([np.zeros(0), *squares])
+        self.n_weights, self.tables, self.counts = features.shape[1], self, {}
+
+    def take(self, rows: npt.ArrayLike) -> ScaledOperator:
+        """Return the operator of some records."""
+        return ScaledOperator(self, np.ascontiguousarray(rows, dtype=np.int64))
+
+    def collect(self, coefficients: npt.ArrayLike) -> Table:
+        """Return the weights Φᵀ·coefficients."""
+        values = np.asarray(coefficients, dtype=np.float64)
+        check_length(values, len(self), "coefficients")
+        rows, total = np.flatnonzero(values), np.zeros(self.n_weights)
+        with one_thread():
+            for part, block in self.features.take(rows).blocks():
+                total += values[rows[part]] @ block
+        return total
+
+    def dots(self, weights: Table, out: Floats | None = None, rows: Ints | None = None) -> Floats:
+        """Return the products Φ·weights."""
+        found = (self.features if rows is None else self.features.take(rows)).times(weights[:, None])[:, 0]
+        return np.multiply(found, 1.0, out=out)
 
 
 # Kernels as functions of dense vectors, for fast approximations.

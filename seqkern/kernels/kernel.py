@@ -53,6 +53,8 @@ LAST_PARAMETERS: tuple[str, ...] = (
     *("alphabet", "short", "zero_diagonal", "n_threads", "algorithm"),
 )
 
+ADVICE = "approximate it as nystroem:base=(KERNEL), or choose from: "
+
 FORMER_NAMES = {
     "kernel": "__call__",
     "feature_blocks": "features.blocks",
@@ -264,22 +266,21 @@ class Kernel(Operators, Differentiable, GramTransformer, Parameters):
     @capability
     def features(self) -> Features:
         """Explicit features; their dot product is the kernel."""
-        advice = "approximate it as nystroem:base=(KERNEL), or choose from: "
-        raise LackingError(self, "has no explicit features", "features", advice)
+        raise LackingError(self, "has no explicit features", "features", ADVICE)
 
     @capability
     def implicit(self) -> Products:
         """Feature vectors (`Implicit`) for solvers that train without a Gram matrix."""
         other = "its features, such as primal_svc" if self.features else "one, such as csvc"
         problem = "cannot be trained without a Gram matrix by this solver"
-        raise LackingError(self, problem, "implicit", f"choose a solver that takes {other}; or a kernel: ")
+        raise LackingError(self, problem, "implicit", f"choose a solver that takes {other}; or {ADVICE}")
 
     @capability
     def operator(self) -> Products:
         """Products K·v (`KernelOperator`) without the matrix; by default with the implicit feature vectors."""
         implicit = self.implicit
         if isinstance(implicit, Absent) and isinstance(implicit.error, LackingError):
-            raise LackingError(self, "has no products without a Gram matrix", "operator", "choose from: ")
+            raise LackingError(self, "has no products without a Gram matrix", "operator", ADVICE)
         return implicit
 
     @capability

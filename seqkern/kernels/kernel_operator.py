@@ -150,16 +150,25 @@ def normalised_operator(operator: KernelOperator) -> ScaledOperator:
 class SummedOperator(KernelOperator):
     """The operator Σ_p factors[p]·K_p on the same records; its table is the concatenation of the parts' tables."""
 
-    def __init__(self, parts: Sequence[KernelOperator], factors: Sequence[float]) -> None:
+    def __init__(self, parts: Sequence[KernelOperator], factors: Sequence[float], tables: object = None) -> None:
         self.parts, self.factors = list(parts), [float(factor) for factor in factors]
         self.squares = np.sum([f * part.squares for f, part in zip(self.factors, self.parts, strict=True)], axis=0)
         self.ends = np.cumsum([part.n_weights for part in self.parts])
-        self.n_weights, self.tables, self.counts = int(self.ends[-1]), object(), {}
+        self.n_weights, self.tables, self.counts = int(self.ends[-1]), tables or object(), {}
         self.dtype = np.result_type(*(part.dtype for part in self.parts))
 
-    def take(self, rows: npt.ArrayLike) -> ScaledOperator:
-        """Return the operator of some records."""
-        return ScaledOperator(self, np.ascontiguousarray(rows, dtype=np.int64))
+    def take(self, rows: npt.ArrayLike) -> SummedOperator:
+        """Return the operator of some records, as a view with the same tables."""
+        return SummedOperator([part.take(rows) for part in self.parts], self.factors, self.tables)
+
+    def times(self, coefficients: npt.ArrayLike) -> Floats:
+        """Return the product K·coefficients, with the table of one part at a time."""
+        out = np.zeros(len(self))
+        for part, factor in zip(self.parts, self.factors, strict=True):
+            table = part.weights(coefficients)
+            table *= factor
+            out += part.dots(table)
+        return out
 
     def with_tables(self, dtype: npt.DTypeLike) -> SummedOperator:
         """Return the same operator with tables of the given dtype, float64 or float32."""
@@ -169,7 +178,10 @@ class SummedOperator(KernelOperator):
 
     def collect(self, coefficients: npt.ArrayLike) -> Table:
         """Return the concatenated tables of all parts, shape (n_weights,), for n coefficients."""
-        return np.concatenate([part.collect(coefficients) for part in self.parts])
+        out = np.empty(self.n_weights, self.dtype)
+        for part, one in zip(self.parts, self._split(out), strict=True):
+            one[:] = part.collect(coefficients)
+        return out
 
     def spread(self, table: Table) -> None:
         """Multiply each part's table by its G and factor, in place."""

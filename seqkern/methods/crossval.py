@@ -293,15 +293,18 @@ def cross_validate(
     task: str = "all",
     selection_bias: bool = False,
     fit_cache: Checkpoint | None = None,
+    choices: Sequence[Choice] = (),
 ) -> list[FoldResult]:
-    """Choose, train and test on each fold; every choice of the method is made within the training set."""
+    """Choose, train and test on each fold; every choice is made within the training set, or was (`choices`)."""
     results = []
-    for split in splits:
+    for place, split in enumerate(splits):
+        choice = choices[place] if choices else None
         key = canonical_json([task, selection_bias, split.name, split.train.tolist(), split.test.tolist()])
         row = None if fit_cache is None else fit_cache.get(key)
-        result = (
-            FoldResult(**row) if row else evaluate_fold(method, data, split, task=task, selection_bias=selection_bias)
-        )
+        if row:
+            result = FoldResult(**row)
+        else:
+            result = evaluate_fold(method, data, split, task=task, selection_bias=selection_bias, choice=choice)
         if fit_cache is not None and not row:
             fit_cache.put(key, asdict(result))
         results.append(result)
@@ -335,16 +338,17 @@ def procedure_test(
     n_processes: int | None = None,
     progress: Callable[[Sequence[int]], Iterator[int]] = iter,
     fit_cache: Checkpoint | None = None,
+    shares: bool = False,
 ) -> PermutationTest:
     """Test a cross-validated score against the scores of the same procedure on permuted labels.
 
-    The score is the AUC (for several classes its mean), or R² for real labels.
+    The score is the AUC (for several classes its mean), or R² for real labels. `shares`: the folds share fits.
     """
     check_integer("permutations", n, 1)
     metric = next((name for name in STATISTICS[data.labels.kind] if not math.isnan(mean_score(results, name))), None)
     if metric is None:
         raise LabelError("no fold has a score to test", remedy="choose folds whose test sets hold every class")
-    task = partial(_score, method, data, make_splits, metric, seed)
+    task = partial(_score, method, data, make_splits, metric, seed, shares)
     null = {}
     for i in range(n):
         known = None if fit_cache is None else fit_cache.get(f"{metric} {seed} {i}")
@@ -368,7 +372,13 @@ def mean_score(results: Sequence[FoldResult], metric: str) -> float:
 
 
 def _score(
-    method: Method, data: FitData, make_splits: Callable[[Labels], Sequence[Split]], metric: str, seed: int, i: int
+    method: Method,
+    data: FitData,
+    make_splits: Callable[[Labels], Sequence[Split]],
+    metric: str,
+    seed: int,
+    shares: bool,
+    i: int,
 ) -> float:
     """Return the score on one permutation; NaN if its labels allow no folds."""
     chains = None if data.residues is None else data.residues.record[: len(data.labels)]
@@ -376,7 +386,9 @@ def _score(
     try:
         with warnings.catch_warnings(), given_threads(1):
             warnings.simplefilter("ignore")
-            return mean_score(cross_validate(method, replace(data, labels=labels), make_splits(labels)), metric)
+            data, splits = replace(data, labels=labels), make_splits(labels)
+            choices = method.choose_for_folds(data, splits) if shares else ()
+            return mean_score(cross_validate(method, data, splits, choices=choices), metric)
     except (FoldError, LabelError):
         return math.nan
 

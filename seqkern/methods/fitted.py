@@ -33,7 +33,6 @@ from seqkern.solvers.contract import ClassSolver, Solver
 from seqkern.solvers.thresholds import PLAIN, SCORES, Threshold
 
 if TYPE_CHECKING:
-    from seqkern.evaluation.halving import Rung
     from seqkern.methods.residue_model import ResidueModel
     from seqkern.solvers.layers.chain import Layers
 
@@ -208,7 +207,6 @@ class FittedMethod:
     layers: "Layers | None" = None  # Fitted
     inner: InnerFits = InnerFits()  # The fits before the final one
     kernel_converged: bool = True  # Whether kernel weights converged on the training set
-    rungs: "Sequence[Rung]" = ()  # The comparisons of kernels by successive halving; empty without
 
     @property
     def threshold(self) -> Threshold | None:
@@ -352,7 +350,7 @@ class FittedMethod:
             "kernel_counts": self.block.counts,
             "kernel": self.choice.kernel,
             "solver": self.choice.spec,
-            **({"rungs": [asdict(rung) for rung in self.rungs]} if self.rungs else {}),
+            **({"rungs": [asdict(rung) for rung in self.choice.rungs]} if self.choice.rungs else {}),
             "search": search_record(self.choice, search, labels.kind),
             "report": self.solver.report_,
             "inner_not_converged": self.inner_not_converged,

@@ -66,10 +66,8 @@ def try_model(model: Model) -> None:
     with given_threads(1), contextlib.suppress(SequenceError, GramError):  # a rejected sample says nothing of the model
         if len(X):
             # not `decision`, which may first fold all weights into a table
-            columns = model.columns
-            sample = model.kernel.prepare(X, like=columns)
-            K = np.zeros((1, len(columns)))
-            model.kernel.block(sample, columns.rows(0, 1), K[:, :1])
+            sample, K = model.kernel.prepare(X), np.zeros((1, len(model.columns)))
+            model.kernel.block(sample, sample, K[:, :1])
             values = model.by_values(K, sample.diagonal)
         elif isinstance(X, SequenceSet):
             letters = (X.alphabet.letters * LETTERS)[: LETTERS if model.window is None else model.window.length]

@@ -15,7 +15,9 @@ from seqkern.core.checkpoint import Checkpoint
 from seqkern.core.convergence import unconverged
 from seqkern.core.errors import LabelError, ParameterError
 from seqkern.core.package_files import build_digest
+from seqkern.core.progress import tell
 from seqkern.core.types import Array, Indices
+from seqkern.evaluation.folds import Split
 from seqkern.evaluation.held_out import fit_layers, neighbours
 from seqkern.evaluation.selection import (
     Choice,
@@ -46,6 +48,7 @@ from seqkern.methods.sources import (
     check_source,
     feature_form,
     make_source,
+    predicted_work,
 )
 from seqkern.sequences.labels import Labels
 from seqkern.solvers.contract import Solver
@@ -55,7 +58,7 @@ from seqkern.solvers.thresholds import PLAIN
 from seqkern.study.feasible import check_training_part
 
 if TYPE_CHECKING:
-    from seqkern.evaluation.halving import Rung
+    from seqkern.evaluation.halving import Work
     from seqkern.solvers.layers.chain import Layers
 
 # Finished parts of a training or cross-validation: what they depend on, and the fits of the inner loop.
@@ -179,13 +182,20 @@ class Method:
 
     @functools.cached_property
     def input(self) -> str:
-        """The kernel input of the solvers: ``"gram"``, ``"features"`` or ``"implicit"``, the same for all."""
-        return common_input(self.solvers)
+        """The kernel input of the solvers: ``"gram"``, ``"features"`` or ``"implicit"``; ``"mixed"`` if it differs."""
+        found = {wanted for wanted, _ in self.inputs.values()}
+        return found.pop() if len(found) == 1 else "mixed"
 
     @functools.cached_property
-    def accepts_operator(self) -> bool:
-        """Whether all solvers also accept products with the kernel matrix, for which there are no bounds."""
-        return self.search.metric not in BOUNDS and all(solver.traits.operator for solver in self.solvers)
+    def inputs(self) -> dict[str, tuple[str, bool]]:
+        """Of each kernel, the input of its solvers, and whether all of them accept products with the kernel matrix."""
+        found = {}
+        for name in self.kernels:
+            own = [spec for kernel, spec in self.candidates if kernel == name] if len(self.kernels) > 1 else self.specs
+            solvers = [one for spec, one in zip(self.specs, self.solvers, strict=True) if spec in own] or self.solvers
+            products = self.search.metric not in BOUNDS and all(solver.traits.operator for solver in solvers)
+            found[name] = common_input(solvers), products
+        return found
 
     @functools.cached_property
     def accepts_unlabelled(self) -> bool:
@@ -228,8 +238,8 @@ class Method:
         """
         one = self.kernels[kernel]
         if one is None:
-            return self.input
-        return solver_input(one, self.input, self.accepts_operator, X, self.transforms_of(kernel))
+            return self.inputs[kernel][0]
+        return solver_input(one, *self.inputs[kernel], X, self.transforms_of(kernel))
 
     @functools.cached_property
     def needs_chains(self) -> bool:
@@ -309,14 +319,17 @@ class Method:
         """
         memory_budget = MemoryBudget.of(memory_limit, self.accepts_rows, self.gram_bytes, self.without_matrix)
         strict = memory_budget if memory_limit is None else replace(memory_budget, most=memory_budget.limit)
-        held = None if self.search.budget is None else HeldMatrices(X, memory_budget=strict, n_threads=n_threads)
+        held = None
+        if self.search.budget is not None:
+            most = HELD_BYTES if memory_limit is None else None
+            held = HeldMatrices(X, memory_budget=strict, n_threads=n_threads, most_bytes=most)
         solvers = " and ".join(dict.fromkeys(repr(spec["solver"]) for spec in self.specs))
         sources: dict[str, Source] = {}
         for name, kernel in self.kernels.items():
             if kernel is None:
                 continue
             stored = () if grams is None else grams.get(name, ())
-            gives = self.input if stored else self.gives(name, X)
+            gives = self.inputs[name][0] if stored else self.gives(name, X)
             if gives == "features":
                 required(kernel, "features", f"solver {solvers} learns from features")
             sources[name] = make_source(
@@ -438,7 +451,54 @@ class Method:
         """
         rows = np.flatnonzero(data.labels.used()) if rows is None else rows
         with unconverged():  # they are counted
-            return _Fitting(self, data, rows, **{"callbacks": callbacks} | _present_names(former)).choose()
+            return _Fitting(self, data, rows, **{"callbacks": callbacks} | _present_names(former)).choose()[-1]
+
+    def choose_for_folds(
+        self, data: FitData, splits: Sequence[Split], *, fit_cache: Checkpoint | None = None
+    ) -> list[Choice]:
+        """Choose for each outer fold and for all samples at once; the inner folds of each are the other outer folds.
+
+        A classifier trained without two folds serves the inner loops of both, so that each is fitted once.
+
+        Parameters
+        ----------
+        data : Data
+            As for `fit`.
+        splits : sequence of Split
+            The outer folds.
+        fit_cache : Checkpoint, optional
+            A store of finished fits.
+
+        Returns
+        -------
+        list of Choice
+            One for each fold, then one for all samples; empty if nothing is chosen, or the folds share no fits: they
+            must be at least four, and each sample in the test set of one.
+
+        Raises
+        ------
+        ParameterError, LabelError, FoldError, GramError, SequenceError
+            As for `fit`.
+        """
+        rows = np.flatnonzero(data.labels.used())
+        fold = np.full(len(data.labels), -1)
+        for f, split in enumerate(splits):
+            fold[split.test] = f
+        fold = fold[rows]
+        given = self.search.clusters is not None or self.search.metric in BOUNDS or data.labels.dev is not None
+        given = given or (self.accepts_unlabelled and data.unlabelled is not None and len(data.unlabelled) > 0)
+        if len(self.candidates) < 2 or data.labels.kind == "none" or given or not FEWEST_SHARED <= len(splits) <= 20:
+            return []
+        if any(not np.array_equal(split.train, rows[fold != f]) for f, split in enumerate(splits)) or min(fold) < 0:
+            return []
+        with unconverged():  # they are counted
+            return _Fitting(self, data, rows, fit_cache=fit_cache).choose(fold)
+
+
+HELD_BYTES = 1 << 30
+"""Bytes of the matrices that a choice among many kernels keeps for later, where no limit is given."""
+FEWEST_SHARED = 4
+"""Minimum number of outer folds that share fits: an inner loop has all but one of them, and needs three."""
 
 
 FORMER_ARGUMENTS = {"watch": "callbacks", "finished": "fit_cache"}
@@ -467,7 +527,7 @@ class _Fitting:
         fit_cache: Checkpoint | None = None,
     ) -> None:
         for name in method.kernels:
-            check_source(data.sources[name], method.input, method.accepts_operator)
+            check_source(data.sources[name], *method.inputs[name])
         if method.accepts_unlabelled and data.unlabelled is not None:
             rows = np.concatenate((rows, np.setdiff1d(data.unlabelled, rows)))
         self.method, self.data, self.rows, self.callbacks = method, data, rows, callbacks
@@ -476,7 +536,6 @@ class _Fitting:
         self.labels = self.inner.labels
         self.make: Callable[[dict[str, Any], str], Solver] = functools.partial(make_solver, classes=self.labels.classes)
         self.fit_cache = None if fit_cache is None else CheckpointedFits(fit_cache, self.failed_weights)
-        self.compared: Sequence[Rung] = ()
         self.n_held_out = 0
         self.n_failed = 0
 
@@ -488,7 +547,7 @@ class _Fitting:
     def run(self, ahead: Indices | None, choice: Choice | None) -> FittedMethod:
         """Run all stages; the choice is skipped if `choice` is given."""
         with unconverged():  # they are counted
-            choice = self.choose() if choice is None else choice
+            choice = self.choose()[-1] if choice is None else choice
             solver = self.make(choice.spec, self.labels.kind)
             postprocessing = self.fit_postprocessing(choice, solver)
             layers = self.fit_layers(choice, solver, self.rows if ahead is None else ahead)
@@ -517,39 +576,55 @@ class _Fitting:
             layers=layers,
             inner=InnerFits(n_fits, failed, len(self.failed_weights)),
             kernel_converged=not weights,
-            rungs=self.compared,
         )
 
-    def choose(self) -> Choice:
-        """Choose a kernel and a solver's parameters."""
+    def choose(self, folds: Indices | None = None) -> list[Choice]:
+        """Choose a kernel and a solver's parameters; with `folds`, first for each training set without one of them."""
         candidates, search = self.method.candidates, self.method.search
         check_bound_kernels(search.metric if len(candidates) > 1 else "auto", self.method.kernels)
         if search.free.class_weight and self.labels.kind == "binary":
-            candidates = with_class_weights(candidates, self.labels)
+            candidates = with_class_weights(candidates, self.labels, alone=search.budget is not None)
         if self.labels.kind == "none":
             self.method.check_choice(self.labels)
-            return Choice(*candidates[0], math.nan, candidates, np.empty((1, 0)))
-        if search.budget is None:
+            return [Choice(*candidates[0], math.nan, candidates, np.empty((1, 0)))]
+        if search.budget is None and folds is None:
             inner = self.inner
             if search.clusters is not None and len(candidates) > 1:  # each is held out whole, in a fold of its own
                 inner = inner.with_groups(self.clusters(search.clusters))
-            choice = select(inner, candidates, self.make, search, fit_cache=self.fit_cache)
+            choices = [select(inner, candidates, self.make, search, fit_cache=self.fit_cache)]
         else:
-            # imported here: only a choice among many kernels needs them
-            from seqkern.evaluation.halving import halve, schedule
+            # imported here: only a choice among many kernels, or for several folds, needs them
+            from seqkern.evaluation.halving import Schedule, halve, schedule
             from seqkern.kernels.vectors.combination import CombinationKernel
 
-            share = (len(self.rows) / len(self.data.labels)) ** 2
-            seconds = [share * self.data.sources[name].predicted_seconds for name in self.method.kernels]
-            specs = -(-len(candidates) // len(seconds))
-            rungs = schedule(len(self.rows), seconds, specs, search.folds, search.budget)
+            plan = Schedule()
+            if search.budget is not None:
+                plan = schedule(len(self.rows), self.work(candidates, folds), search.budget)
+            for name, seconds in plan.left_out.items():
+                tell(f"{name} is left out: choosing it takes {seconds:.0f} CPU seconds; --time gives it more")
             several = [name for name, one in self.method.kernels.items() if isinstance(one, CombinationKernel)]
-            options = {"fit_cache": self.fit_cache, "kept_bytes": 0}  # what is kept has a place of its own
-            choice, self.compared = halve(
-                self.inner, candidates, self.make, rungs, search, combinations=several, **options
+            choices = halve(
+                self.inner,
+                candidates,
+                self.make,
+                plan,
+                search,
+                combinations=several,
+                folds=folds,
+                fit_cache=self.fit_cache,
             )
         self.callbacks.lap("choose")
-        return choice
+        return choices
+
+    def work(self, candidates: Sequence[tuple[Any, dict[str, Any]]], folds: Indices | None) -> dict[str, "Work"]:
+        """Return the predicted work of each kernel in the inner loops."""
+        n, k = len(self.rows), self.method.search.folds
+        sizes = [n * (k - 1) / k] * k
+        if folds is not None:  # without one of them, and without two
+            k = int(folds.max()) + 1
+            sizes = [n * (k - 1) / k] * k + [n * (k - 2) / k] * (k * (k - 1) // 2)
+        n_classes = 2 if self.labels.kind == "real" else len(self.labels.classes)
+        return predicted_work(self.data.sources, candidates, self.labels.kind, n, n_classes, sizes)
 
     def clusters(self, n: int) -> Indices:
         """Return the clusters of positive samples that the inner loop holds out, by the first candidate's kernel.

@@ -15,7 +15,7 @@ from seqkern.core.errors import ConfigError, FoldError, ParameterError, SeqkernE
 from seqkern.core.memory import parse_bytes
 from seqkern.core.threads import given_threads
 from seqkern.evaluation.folds import FoldSet, Split
-from seqkern.evaluation.halving import schedule
+from seqkern.evaluation.halving import FINALISTS, Work, schedule
 from seqkern.evaluation.held_out import neighbours
 from seqkern.evaluation.selection import inner_folds, unequal
 from seqkern.gram.stored_matrix import EXACT_ROWS, LANCZOS_STEPS, SAMPLED_ROWS
@@ -25,7 +25,18 @@ from seqkern.kernels.kernel import Kernel
 from seqkern.kernels.kernel_specs import solver_input
 from seqkern.kernels.prepared import StoredForm
 from seqkern.methods.crossval import REPORTED_ROWS
-from seqkern.methods.sources import RECORD_BYTES, TRANSFORMED, HeldKernel, MemoryBudget, Samples
+from seqkern.methods.sources import (
+    FEATURE_COPY_NS,
+    FEATURE_NS,
+    FIT_SECONDS,
+    OUTPUT_NS,
+    RECORD_BYTES,
+    SLICE_NS,
+    TRANSFORMED,
+    HeldKernel,
+    MemoryBudget,
+    Samples,
+)
 from seqkern.sequences.labels import Labels
 from seqkern.sequences.sequence_set import SequenceSet
 from seqkern.solvers.contract import Solver
@@ -87,16 +98,8 @@ def _shape(dataset: Dataset, labels: Labels, split: Split, folds: int, seed: int
 
 # The predicted costs of solver inputs: slices of stored matrices, matrices, features, products.
 
-OUTPUT_NS = 2.0
-"""Nanoseconds of writing, normalising and mirroring a matrix entry, for any kernel."""
-SLICE_NS = 1.5
-"""Nanoseconds of reading an entry of a stored matrix from its file, and copying it."""
 TRANSFORM_NS = 5.0
 """Nanoseconds of a matrix entry in a transform."""
-FEATURE_NS = 8.0
-"""Nanoseconds of computing a byte of features."""
-FEATURE_COPY_NS = 0.5
-"""Nanoseconds of copying a byte of features, or of a product with it."""
 EIGENVALUES = 4 / 3
 """Multiplications and additions of the eigenvalues of a symmetric matrix, as a multiple of n³."""
 ESTIMATED_PRODUCTS = 100
@@ -129,18 +132,20 @@ class KernelInput:
     @cached_property
     def size(self) -> int:
         """The size in bytes of the solvers' input for all samples, if it is not a matrix."""
-        if self.gives == "features":
-            return int(self.kernel.features.bytes(self.X))
-        if self.gives == "operator":
-            return int(self.kernel.operator.bytes(self.X))
-        return int(self.kernel.implicit.bytes(self.X)) + RECORD_BYTES * len(self.X)
+        made = int(getattr(self.kernel, self.gives).bytes(self.X))
+        return made + RECORD_BYTES * len(self.X) if self.gives == "implicit" else made
+
+    @cached_property
+    def making(self) -> float:
+        """The CPU seconds of the solvers' input for all samples, if it is not a matrix."""
+        return float(self.size * FEATURE_NS * 1e-9 + getattr(self.kernel, self.gives).making(self.X))
 
     @cached_property
     def product(self) -> float:
         """The CPU seconds of one product with the input for all samples, if it is not a matrix."""
-        if self.gives == "operator":
-            return float(self.kernel.operator.cost(self.X))
-        return self.size * FEATURE_COPY_NS * 1e-9
+        if self.gives == "features":
+            return self.size * FEATURE_COPY_NS * 1e-9
+        return float(getattr(self.kernel, self.gives).cost(self.X))
 
     @cached_property
     def once(self) -> FitCost:
@@ -149,7 +154,7 @@ class KernelInput:
             return FitCost(self.whole.seconds, 8 * len(self.X) ** 2)
         if self.gives == "gram" or self.kernel.traits.data_dependent:
             return FitCost(0.0)
-        return FitCost(self.size * FEATURE_NS * 1e-9, self.size)
+        return FitCost(self.making, self.size)
 
     def of(self, train: int, test: int, spectrum: bool = False) -> FitCost:
         """Return the cost and size of the input for a training and a test set.
@@ -160,8 +165,10 @@ class KernelInput:
         entries = train * (train + test)
         if self.gives != "gram":
             share = (train + test) / n
-            each = FEATURE_NS if self.kernel.traits.data_dependent else FEATURE_COPY_NS
-            return FitCost(self.size * share * each * 1e-9, int(self.size * share))
+            copied = self.size * FEATURE_COPY_NS * 1e-9
+            return FitCost(
+                share * (self.making if self.kernel.traits.data_dependent else copied), int(self.size * share)
+            )
         if self.stored or self.held:
             count = max(1, self.stored)
             copies = count if count == 1 else 2 * count + 1  # a sum with learned weights centres its parts
@@ -219,9 +226,6 @@ def _transforms(form: Kernel | StoredForm) -> list[GramTransform]:
 
 
 # The predicted costs of evaluating methods: the fits of each fold, in the order of `Method.fit`.
-
-FIT_SECONDS = 3e-3
-"""CPU seconds of a fit, decisions and scores, however few samples there are."""
 
 
 class SolverCosts:
@@ -352,18 +356,27 @@ class PlannedMethod:
 
     def _halving(self, shape: FoldShape) -> Iterator[Fits]:
         """Yield the fits of successive halving, with the costliest kernels surviving."""
-        n_all = max(1, max(len(source.X) for source in self.inputs.values()))
-        seconds = {name: source.whole.seconds * (shape.train / n_all) ** 2 for name, source in self.inputs.items()}
-        names = sorted(seconds, key=lambda name: -seconds[name])
-        folds = self.entry.search.folds
-        n_specs = -(-len(self.candidates) // len(names))
         assert self.budget is not None
-        for size, kept in schedule(shape.train, list(seconds.values()), n_specs, folds, self.budget):
+        stages = schedule(shape.train, {name: self._work(name, shape) for name in self.inputs}, self.budget)
+        names = sorted(stages.work, key=lambda name: -stages.work[name].seconds())
+        names = [name for name in names if name not in stages.left_out]
+        for i, stage in enumerate(stages.stages):
+            names = stages.affordable(names, stage) if i else names
+            names = names[:FINALISTS] if i and not stage.coarse else names
             for train, valid in shape.inner:
-                share = size / max(1, shape.train)
-                for name in names[:kept]:
+                for name in names:
                     own = tuple(spec for kernel, spec in self.candidates if kernel == name)
-                    yield Fits(name, round(train * share), round(valid * share), own)
+                    own = own[:1] if stage.coarse else own
+                    yield Fits(name, round(train * stage.share), round(valid * stage.share), own)
+
+    def _work(self, name: str, shape: FoldShape) -> Work:
+        """Return the work of a kernel in the inner loop of a fold."""
+        source, specs = self.inputs[name], [spec for kernel, spec in self.candidates if kernel == name]
+        n_all = max(1, len(source.X))
+        power = 2 if source.gives == "gram" else 1
+        values = source.whole.seconds if source.gives == "gram" else source.size * FEATURE_NS * 1e-9
+        fits = sum(self.cost(Fits(name, *part, tuple(specs)), shape).seconds for part in shape.inner)
+        return Work(values * (shape.train / n_all) ** power, fits / max(1, len(specs)), power, len(specs))
 
     def evaluating(self, shape: FoldShape) -> Iterator[Fits]:
         """Yield the fits of a fold in order, with the costliest candidate in place of the chosen one."""
@@ -560,7 +573,7 @@ class DatasetPlanner:
         held = sum(memory_budget.held_bytes(len(X), own.values())) <= limit
         parts = {one.name: len(own[one.name].stored) if held and one.name in own else 0 for one in kernels}
         inputs = {one.name: self._input(one, entry, parts[one.name], held) for one in kernels}
-        budget = kernel.seconds / n_folds
+        budget = kernel.budget(len(X), n_folds)
         return PlannedMethod(
             entry, inputs, self.costs, budget=budget, filled=None if held else FilledMemory(memory_budget, own)
         )

@@ -10,6 +10,8 @@ Each source declares what it `gives`, matching a solver's `input`. Training the 
 """
 
 import copy
+import math
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -29,6 +31,7 @@ from seqkern.core.memory import (
 )
 from seqkern.core.threads import given_threads
 from seqkern.core.types import Array, Floats, Indices, Targets
+from seqkern.evaluation.halving import Work
 from seqkern.formats.residues import Residues
 from seqkern.gram.compute import compute_gram
 from seqkern.gram.matrix import GramMatrix, GramRows, is_whole_map
@@ -45,8 +48,8 @@ from seqkern.sequences.labels import Labels
 from seqkern.sequences.sequence_set import SequenceSet
 from seqkern.sequences.tables import FeatureTable, SimilarityTable
 from seqkern.solvers.contract import Solver
-from seqkern.solvers.costs import EXPECTED_PRODUCTS
-from seqkern.solvers.solver_specs import build_solver
+from seqkern.solvers.costs import FitWork
+from seqkern.solvers.solver_specs import build_solver, make_solver
 
 # The solver's input for a training set, and for the samples that a solver fitted on it classifies.
 
@@ -226,6 +229,16 @@ NO_CALLBACKS = Callbacks()
 
 Samples = SequenceSet | FeatureTable | SimilarityTable
 
+OUTPUT_NS = 2.0
+"""Nanoseconds of writing, normalising and mirroring a matrix entry, for any kernel."""
+SLICE_NS = 1.5
+"""Nanoseconds of reading an entry of a stored matrix, and copying it."""
+FEATURE_NS = 8.0
+"""Nanoseconds of computing a byte of features."""
+FEATURE_COPY_NS = 0.5
+"""Nanoseconds of copying a byte of features, or of a product with it."""
+FIT_SECONDS = 8e-3
+"""CPU seconds of a fit, decisions and scores, however few samples there are."""
 RECORD_BYTES = 160
 """Memory of a solver for each record in addition to its feature vector, including temporary copies."""
 
@@ -254,10 +267,14 @@ class Source:
         self.ids = X.ids if ids is None and X is not None else ids
         self.n_threads, self.memory_budget = n_threads, memory_budget
 
-    @property
-    def predicted_seconds(self) -> float:
-        """Predicted CPU seconds of the matrix of all samples; 0 if only its values are known."""
-        return 0.0 if self.kernel is None or self.X is None else self.kernel.plan(self.X).seconds
+    def predicted(self) -> tuple[float, float | None]:
+        """Return the predicted CPU seconds of the values of all samples, and of one product; None for a Gram matrix."""
+        if self.kernel is None or self.X is None:
+            return 0.0, None
+        form = self.kernel.stored_form
+        parts = [self.kernel] if form is None else form.kernels
+        output = len(parts) * len(self.X) ** 2 * OUTPUT_NS * 1e-9
+        return sum(part.plan(self.X).seconds for part in parts) + output, None
 
     def block(self, train: Indices, test: Indices, y: Targets = None) -> Block:
         """Return the Block of a training and a test set, before the transforms."""
@@ -334,7 +351,7 @@ class Source:
         if not part.transforms:
             return block
         chain = [build_transform(item) for item in part.transforms]
-        return replace(self._transformed(block, chain, train, test), transforms=[], joined=None)
+        return replace(self._transformed(block, chain, train, test), transforms=[], joined=None, kernel=None)
 
     def _joined(self, join: Any, parts: list[Block], train: Indices, test: Indices, y: Targets) -> Block:
         """Return the Block that `join` (see StoredForm) makes from several Blocks."""
@@ -437,7 +454,7 @@ class FittedKernel(Source):
         columns = kernel.prepare(self.units(train))
         rows = kernel.prepare(self.X.take(test), like=columns) if len(test) else None
         K_train = self._filled(kernel, columns, columns)
-        block = Block(K_train, K_train[:0], columns.diagonal, np.zeros(0), kernel.learned())
+        block = Block(K_train, K_train[:0], columns.diagonal, np.zeros(0), kernel.learned(), kernel=kernel)
         if rows is not None:
             block.test, block.test_diagonal = self._filled(kernel, rows, columns), rows.diagonal
         return block
@@ -497,6 +514,11 @@ class ImplicitSource(Source):
         """The solver input for all samples, for a kernel without fitting."""
         return self._make(self.kernel, self.X)
 
+    def predicted(self) -> tuple[float, float | None]:
+        """Return the predicted CPU seconds of the values of all samples, and of one product."""
+        products = getattr(self.kernel, self.gives)
+        return products.bytes(self.X) * FEATURE_NS * 1e-9, products.cost(self.X)
+
     def block(self, train: Indices, test: Indices, y: Targets = None) -> Block:
         """Return the Implicits of a training and a test set."""
         if not self.kernel.traits.data_dependent:
@@ -546,8 +568,9 @@ class HeldMatrices:
 
     The folds of an inner loop repeatedly request parts of the same samples: the first request computes a
     matrix, further requests are slices of it. Kernels composed of the same kernels share their matrices. A
-    request for other samples replaces all matrices. If `memory_budget` does not suffice, the oldest matrices are
-    dropped; if a single matrix does not fit beside its slices, the slices are computed without it.
+    request for other samples replaces all matrices. If `memory_budget` does not suffice, or several take more than
+    `most_bytes`, the oldest matrices are dropped; if a single matrix does not fit beside its slices, the slices are
+    computed without it.
     """
 
     def __init__(
@@ -556,9 +579,11 @@ class HeldMatrices:
         whole: bool = False,
         memory_budget: "MemoryBudget | None" = None,
         n_threads: int | None = None,
+        most_bytes: int | None = None,
     ) -> None:
         self.X = X
         self.whole = whole
+        self.most_bytes = most_bytes
         self.memory_budget = MemoryBudget.of(None, accepts_rows=False) if memory_budget is None else memory_budget
         self.n_threads = n_threads
         self.rows = np.zeros(0, dtype=np.int64)
@@ -592,10 +617,15 @@ class HeldMatrices:
         """Prepare for a request: drop matrices without some of the samples, or that leave no room for the fit."""
         if not (self.place[rows] >= 0).all():
             self._matrices.clear()
-            self.rows = np.arange(len(self.X)) if self.whole else np.unique(rows)
+            # a matrix of all samples also serves the other training sets, but not a small subset
+            whole = self.whole and 2 * len(rows) >= len(self.X)
+            self.rows = np.arange(len(self.X)) if whole else np.unique(rows)
             self.place[:] = -1
             self.place[self.rows] = np.arange(len(self.rows))
-        self._most = max(0, self.memory_budget.limit - need) // max(1, 8 * len(self.rows) ** 2)
+        one = max(1, 8 * len(self.rows) ** 2)
+        self._most = max(0, self.memory_budget.limit - need) // one
+        if self.most_bytes is not None:
+            self._most = min(self._most, max(1, self.most_bytes // one))
         self._forget(self._most)
 
     def _forget(self, most: int) -> None:
@@ -683,11 +713,6 @@ class OperatorSource(ImplicitSource):
 
     gives = "operator"
 
-    @property
-    def predicted_seconds(self) -> float:
-        """Predicted CPU seconds of the products of a fit on all samples."""
-        return EXPECTED_PRODUCTS * self.kernel.operator.cost(self.X)
-
 
 # Explicit feature vectors of a training and a test set, for solvers on features.
 
@@ -702,6 +727,11 @@ class FeatureSource(Source):
     gives = "features"
     kernel: Kernel
     X: Samples
+
+    def predicted(self) -> tuple[float, float | None]:
+        """Return the predicted CPU seconds of the values of all samples, and of one product."""
+        size = int(self.kernel.features.bytes(self.X))
+        return size * FEATURE_NS * 1e-9, size * FEATURE_COPY_NS * 1e-9
 
     def __init__(
         self,
@@ -790,6 +820,35 @@ def feature_form(specs: Sequence[Any]) -> dict[str, bool]:
         "sparse": all(solver.traits.sparse for solver in solvers),
         "blocks": all(solver.traits.blocks for solver in solvers),
     }
+
+
+# The predicted work of choosing a kernel.
+
+
+def predicted_work(
+    sources: Mapping[str, Source],
+    candidates: Sequence[tuple[Any, dict[str, Any]]],
+    kind: str,
+    n: int,
+    n_classes: int,
+    sizes: Sequence[float],
+) -> dict[str, Work]:
+    """Return the work of each kernel on n samples, and of its solvers on inner training sets of the given sizes."""
+    found = {}
+    for name in dict.fromkeys(kernel for kernel, _ in candidates):
+        source, specs = sources[name], [spec for kernel, spec in candidates if kernel == name]
+        (values, product), share = source.predicted(), n / max(1, source.n_samples)
+        power = 1 if source.gives != "gram" else 2
+        solvers = [make_solver(spec, kind) for spec in specs]
+        fits = 0.0
+        for size, times in Counter(map(math.ceil, sizes)).items():
+            own = None if product is None else product * size / max(1, source.n_samples)
+            work = FitWork(size, n_classes, None, source.gives, own)
+            each = sum(one.fit_cost(work).seconds for one in solvers) / len(solvers)
+            slices = size * n * share**power * SLICE_NS * 1e-9 if product is None else 0.0
+            fits += times * (FIT_SECONDS + each + slices / len(solvers))
+        found[name] = Work(values * share**power, fits, power, len(specs))
+    return found
 
 
 # A method's data: labels, and the source of each kernel's values.

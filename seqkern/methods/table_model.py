@@ -166,9 +166,13 @@ def tabulated(model: Model, scale: Floats | None = None) -> TableModel | None:
 
 
 def smaller(model: Model, scale: Floats | None = None) -> Model:
-    """Return the model with sums over k-mers if its file is smaller that way, else the given model."""
+    """Return the model with sums over k-mers if its file is smaller that way, else the given model.
+
+    Sums over fitted features are taken in any case: those of the support would be computed for every prediction.
+    """
     table = tabulated(model, scale)
-    return model if table is None or _bytes(model) <= _bytes(table) else table
+    fitted = model.kernel.traits.data_dependent
+    return model if table is None or (_bytes(model) <= _bytes(table) and not fitted) else table
 
 
 def _bytes(model: Model) -> int:

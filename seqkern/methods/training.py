@@ -10,12 +10,16 @@ import numpy as np
 
 from seqkern.core.checkpoint import Checkpoint
 from seqkern.core.convergence import warn_unconverged
-from seqkern.core.errors import LabelError, ModelError, ParameterError, TooLargeError
+from seqkern.core.errors import GramError, LabelError, ModelError, ParameterError, SeqkernError, TooLargeError
+from seqkern.core.memory import format_bytes
+from seqkern.core.progress import tell
 from seqkern.core.types import Array, Floats, PathLike
+from seqkern.evaluation.auto import LARGE_SOLVER, default_solver
 from seqkern.evaluation.fold_methods import indivisible_groups
 from seqkern.evaluation.folds import relaxed_groups
 from seqkern.evaluation.held_out import neighbours
 from seqkern.evaluation.leakage import codes_of
+from seqkern.evaluation.selection import Choice
 from seqkern.formats.residues import Residues
 from seqkern.gram.compute import compute_gram
 from seqkern.gram.matrix import GramMatrix
@@ -23,12 +27,23 @@ from seqkern.gram.stored_matrix import npy_path, open_gram, side_path, spectrum
 from seqkern.gram.tiles import TileFolder
 from seqkern.gram.transforms.gram_transform import GramTransform
 from seqkern.kernels.kernel import Kernel
+from seqkern.kernels.kernel_specs import solver_input
 from seqkern.methods.feature_model import significance_record
 from seqkern.methods.fitted import FittedMethod, Search
 from seqkern.methods.method import Method
 from seqkern.methods.model import Model
 from seqkern.methods.residue_model import ResidueModel
-from seqkern.methods.sources import Callbacks, FitData, Samples
+from seqkern.methods.sources import (
+    Callbacks,
+    FitData,
+    FittedKernel,
+    HeldKernel,
+    MemoryBudget,
+    Samples,
+    Source,
+    make_source,
+    predicted_work,
+)
 from seqkern.sequences.labels import SAMPLE_COLUMNS, Labels
 from seqkern.sequences.sampling import merge_groups
 from seqkern.sequences.sequence_set import SequenceSet
@@ -38,7 +53,7 @@ from seqkern.sequences.windows import Window, as_window
 from seqkern.solvers.contract import Solver
 from seqkern.solvers.solver_specs import Free
 from seqkern.solvers.thresholds import PLAIN
-from seqkern.study.kernel_entries import AutoKernel
+from seqkern.study.kernel_entries import AutoKernel, KernelEntry
 from seqkern.study.solver_entries import SolverEntry
 
 if TYPE_CHECKING:
@@ -200,7 +215,7 @@ def shared_grams(
     """
     named: dict[str, list[tuple[str, Kernel]]] = {}
     for name, kernel in method.kernels.items() if files or method.search.budget is None else ():
-        gives = method.input if files else method.gives(name, X)
+        gives = method.inputs[name][0] if files else method.gives(name, X)
         form = kernel.stored_form if kernel is not None and gives == "gram" else None
         named[name] = [(one.identity(), one) for one in (() if form is None else form.kernels)]
     needed = dict(pair for pairs in named.values() for pair in pairs)
@@ -372,10 +387,11 @@ def train_on(
     keep_support: bool = False,
     fit_cache: Checkpoint | None = None,
     significance: "SignificanceTest | None" = None,
+    choice: Choice | None = None,
     memory_limit: int | str | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Model | ResidueModel:
-    """Train a model on samples whose kernel matrices are known."""
+    """Train a model on samples whose kernel matrices are known; `choice` is made already."""
     if significance is not None:
         significance.check(method.specs)
         significance.check_kind(data.labels.kind)
@@ -384,7 +400,7 @@ def train_on(
         kernel = source.kernel
         if len(data.sources) == 1 or not (source.learns or kernel is None or kernel.traits.data_dependent):
             source.compute_whole(data.labels.targets(), memory_limit=memory_limit, progress=progress)
-    fitted = method.fit(data, callbacks=_Training(), fit_cache=fit_cache)
+    fitted = method.fit(data, callbacks=_Training(), choice=choice, fit_cache=fit_cache)
     _warn_of_unconverged(fitted)
     if significance is not None:
         tested = significance_record(significance, fitted.solver, fitted.block.train, fitted.y, method.search.seed)
@@ -435,18 +451,20 @@ def _warn_of_unconverged(fitted: FittedMethod) -> None:
 def automatic_method(
     X: Data,
     *,
-    real: bool = False,
+    kind: str = "binary",
     entry: AutoKernel,
-    solver: str | Mapping[str, Any],
+    solver: str | Mapping[str, Any] | None = None,
     search: Search,
     n_choices: int = 1,
     calibration: str | None = None,
     threshold: str | None = None,
+    memory_limit: int | str | None = None,
 ) -> Method:
     """Return the method that chooses a kernel, and its solver's parameters, for the given sequences.
 
     Only the alphabet, lengths, number, tracks and views of the sequences are used; `n_choices` training sets
-    share the time.
+    share the time. Without a `solver`, each kernel has the one that is faster: by its Gram matrix, or by products.
+    Kernels that do not fit in memory are left out.
 
     >>> from seqkern import SequenceSet
     >>> X = SequenceSet.from_strings(["ACGTACGTTACA", "TTACGTCA"], "dna")
@@ -454,13 +472,69 @@ def automatic_method(
     >>> len(method.kernels) > 3, method.input
     (True, 'gram')
     """
-    grid = SolverEntry.parse(solver, defaults=True)
-    entries = {member.name: member for member in entry.resolve(X, grid.input, real, grid.accepts_operator)}
+    n = len(X)
+    first = SolverEntry.parse(default_solver(kind, n) if solver is None else solver, defaults=True)
+    entries = {one.name: one for one in entry.resolve(X, first.input, kind == "real", first.accepts_operator)}
+    second = first
+    if solver is None and kind != "real":
+        second = SolverEntry.parse({"solver": LARGE_SOLVER, "C": COSTS}, defaults=True)
+        first = second if first.solver_name == LARGE_SOLVER else first
+    budget, problem = MemoryBudget.of(memory_limit, False), None
+    candidates: list[tuple[Any, dict[str, Any]]] = []
+    for name, one in entries.items():
+        own = second if second is not first and _faster_by_products(one, X, kind, first, second) else first
+        try:
+            _check_fits(one, X, own, memory_limit, budget)
+            candidates += own.candidates([name])
+        except GramError as error:
+            problem = error
+            tell(f"{name} is left out: {error.problem}")
+    if problem is not None and not candidates:
+        raise problem
+    entries = {name: one for name, one in entries.items() if any(name == own for own, _ in candidates)}
+    if n > REFINED:  # a finer grid would cost more than it gains
+        search = replace(search, free=replace(search.free, limits=()))
     return Method(
         {name: member.kernel for name, member in entries.items()},
-        grid.candidates(list(entries)),
+        candidates,
         transforms={name: member.transforms for name, member in entries.items()},
         calibration=calibration,
         threshold=threshold,
-        search=replace(search, budget=entry.seconds / n_choices),
+        search=replace(search, budget=entry.budget(n, n_choices)),
     )
+
+
+COSTS = [0.1, 1.0, 10.0]
+"""Values of C by products, where they are not refined."""
+REFINED = 2000
+"""Maximum number of samples for which the grid of the chosen kernel is refined."""
+
+
+def _check_fits(
+    entry: KernelEntry, X: Data, solver: SolverEntry, memory_limit: int | str | None, budget: MemoryBudget
+) -> None:
+    """Raise GramError if a kernel does not fit in memory by itself."""
+    kernel, n = entry.kernel, len(X)
+    gives = solver_input(kernel, solver.input, solver.accepts_operator, X, entry.transforms)
+    if gives != "gram":
+        make_source(kernel, X, gives=gives, memory_limit=memory_limit)
+        return
+    own = HeldKernel.of(kernel, X, len(entry.transforms))
+    need = budget.slice_bytes(n, 0, max(1, len(own.stored)), own.transforms, own.work)
+    if need > budget.limit:
+        raise GramError(f"it needs {format_bytes(need)} of memory, and the limit is {format_bytes(budget.limit)}")
+
+
+def _faster_by_products(entry: KernelEntry, X: Data, kind: str, gram: SolverEntry, products: SolverEntry) -> bool:
+    """Return whether a search takes less time by products with a kernel's matrix than with the matrix."""
+    kernel = entry.kernel
+    if kernel.traits.data_dependent or not entry.gives(products.input, products.accepts_operator):
+        return False
+    try:
+        source = make_source(kernel, X, gives=solver_input(kernel, products.input, products.accepts_operator, X))
+    except SeqkernError:  # it takes too much memory
+        return False
+    both: dict[str, Source] = {"gram": FittedKernel(kernel, X), "products": source}
+    candidates = [("gram", spec) for spec in gram.specs] + [("products", spec) for spec in products.specs]
+    work = predicted_work(both, candidates, kind, len(X), 2, [0.8 * len(X)] * 5)
+    return work["products"].seconds() < work["gram"].seconds()

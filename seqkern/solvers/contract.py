@@ -42,7 +42,7 @@ from seqkern.solvers.checking import (
     lost_beside_bias,
     lost_digits,
 )
-from seqkern.solvers.costs import EXPECTED_PRODUCTS, FitCost, FitWork
+from seqkern.solvers.costs import EXPECTED_PRODUCTS, PRODUCT_SECONDS, FitCost, FitWork
 
 if TYPE_CHECKING:
     from sklearn.utils import Tags
@@ -418,7 +418,8 @@ class Solver(Estimator):
         FitCost
         """
         if self.traits.operator and work.gives == "operator":
-            return FitCost(EXPECTED_PRODUCTS * work.product, 16 * EXPECTED_PRODUCTS * work.n)
+            seconds = EXPECTED_PRODUCTS * (work.product + PRODUCT_SECONDS)
+            return FitCost(seconds, 16 * EXPECTED_PRODUCTS * work.n)
         return self.traits.effort.cost(work, float(getattr(self, "C", 1.0)))
 
     def complexity(self) -> tuple[float, ...]:

@@ -11,8 +11,10 @@ from typing import Self
 
 ENTRY_NS = 1.0  # Nanoseconds of a Gram matrix entry in a product with a vector
 FLOP_NS = 0.06  # Nanoseconds of a multiplication and addition in dense linear algebra, in double precision
-EXPECTED_PRODUCTS = 80
-"""Number of products K·v until a classifier of 10,000 samples or more has converged on an operator."""
+EXPECTED_PRODUCTS = 40
+"""Number of products K·v until a classifier has converged on an operator."""
+PRODUCT_SECONDS = 2.5e-3
+"""CPU seconds of a product besides the operator's own: orthogonalisation, and a step in the subspace."""
 
 
 @dataclass(frozen=True)

@@ -486,8 +486,8 @@ def own_solvers(given: Mapping[str, Any]) -> tuple[str, ...] | None:
 # The kernel ``auto``: the portfolio kernels suited to a data set, of which the inner loop chooses one.
 
 AUTO = "auto"
-TIME = "10m"
-"""Default of the predicted CPU time of all choices, for the outer folds and for the final model."""
+MINUTE = 60.0
+"""Default of the predicted CPU seconds for choosing, for outer folds that share fits and for the final model."""
 KEYS = ("kernel", "time", "solvers")
 
 
@@ -501,21 +501,21 @@ class AutoKernel(Candidates):
         Its name in the study.
     given : mapping
         The entry as configured.
-    seconds : float
-        Predicted CPU seconds for choosing, over all training sets of a task.
+    seconds : float, optional
+        Predicted CPU seconds for choosing, over all training sets of a task; default: see `budget`.
     solvers : tuple of str, optional
         The only solvers to run with it.
 
     Examples
     --------
     >>> entry = AutoKernel.parse({"kernel": "auto", "time": "2m"}, "best")
-    >>> entry.seconds, entry.gives("implicit")
+    >>> entry.budget(5000), entry.gives("implicit")
     (120.0, True)
     """
 
     name: str
     given: Mapping[str, Any]
-    seconds: float
+    seconds: float | None = None
     solvers: tuple[str, ...] | None = None
 
     candidates = ()
@@ -548,7 +548,26 @@ class AutoKernel(Candidates):
             raise ParameterError(
                 f"kernel auto has no parameter {unknown[0]!r}", remedy="remove it, or name a kernel instead of auto"
             )
-        return cls(name, entry, parse_duration(entry.get("time", TIME)), own_solvers(entry))
+        seconds = parse_duration(entry["time"]) if "time" in entry else None
+        return cls(name, entry, seconds, own_solvers(entry))
+
+    def budget(self, n: int, n_choices: int = 1) -> float:
+        """Return the predicted CPU seconds of a choice; by default a minute for 5,000 samples, or a third each.
+
+        Parameters
+        ----------
+        n : int
+            Number of samples; the default is proportional to it, and at least that for 5,000.
+        n_choices : int
+            Number of choices that share no fits, and among which a given time is divided.
+
+        Returns
+        -------
+        float
+        """
+        if self.seconds is not None:
+            return self.seconds / n_choices
+        return MINUTE * max(1.0, n / 5000) / (1 if n_choices == 1 else 3)
 
     def takes(self, kind: str) -> bool:
         """Return whether the portfolio has kernels for a kind of data; True if the kind is unknown.

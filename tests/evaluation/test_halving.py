@@ -6,11 +6,15 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from given import halve, select
+from given import Given, halve, search, select
 
-from seqkern.evaluation.halving import FEWEST, FIT_SECONDS, schedule
+from seqkern.core.checkpoint import Checkpoint
+from seqkern.evaluation import halving
+from seqkern.evaluation.halving import FEWEST, FINALISTS, Schedule, Stage, Work, schedule
+from seqkern.evaluation.selection import best_choice, make_trials
 from seqkern.sequences.labels import make_labels
 from seqkern.solvers import make_solver
+from seqkern.solvers.solver_specs import Limits
 
 MAKE = functools.partial(make_solver, classes=("no", "yes"))
 
@@ -31,56 +35,153 @@ def data(n=400, seed=1):
     return labels, {name: functools.partial(pair, K) for name, K in grams.items()}
 
 
+WHOLE = Stage()
+
+
 def test_without_need_for_economy_it_is_a_plain_search():
     labels, pairs = data(200)
     candidates = [(name, {"solver": "csvc", "C": C}) for name in pairs for C in (0.1, 1.0)]
-    plain = select(pairs, labels, candidates, MAKE, folds=3, seed=2)
-    choice, rungs = halve(pairs, labels, candidates, MAKE, [(200, 6)], folds=3, seed=2)
+    plain = select(pairs, labels, candidates, MAKE, seed=2)
+    (choice,) = halve(pairs, labels, candidates, MAKE, [WHOLE], seed=2)
     assert (choice.kernel, choice.spec, choice.score) == (plain.kernel, plain.spec, plain.score)
-    assert [rung.n for rung in rungs] == [200]
-    assert rungs[0].scores[plain.kernel] == max(rungs[0].scores.values()) == pytest.approx(plain.score)
+    assert [rung.n for rung in choice.rungs] == [200]
+    assert choice.rungs[0].scores[plain.kernel] == max(choice.rungs[0].scores.values()) == pytest.approx(plain.score)
 
 
-def test_each_rung_passes_on_its_better_half():
+def test_each_stage_passes_on_the_kernels_that_are_not_clearly_worse():
     labels, pairs = data()
-    candidates = [(name, {"solver": "csvc", "C": 1.0}) for name in pairs]
-    choice, rungs = halve(pairs, labels, candidates, MAKE, [(100, 6), (200, 3), (400, 2)], folds=3, seed=2)
-    for before, after in itertools.pairwise(rungs):
+    candidates = [(name, {"solver": "csvc", "C": C}) for name in pairs for C in (0.1, 1.0, 10.0)]
+    stages = [Stage(0.5, True), Stage(1.0, True), WHOLE]
+    (choice,) = halve(pairs, labels, candidates, MAKE, stages, seed=2)
+    assert [rung.n for rung in choice.rungs] == [200, 400, 400]
+    for before, after in itertools.pairwise(choice.rungs):
         assert set(after.scores) == set(before.ranked()[: len(after.scores)])
+    assert 1 <= len(choice.rungs[2].scores) <= FINALISTS
+    assert "k0" not in choice.rungs[1].scores  # noise
     assert choice.kernel == "k3"
-    assert choice.n_fits == 3 * (6 + 3 + 2)
-    assert {name for name, _ in choice.candidates} == set(rungs[-1].scores)
+    coarse = sum(len(rung.scores) for rung in choice.rungs[:2])
+    assert choice.n_fits == 3 * (coarse + 3 * len(choice.rungs[2].scores))
+    assert {name for name, _ in choice.candidates} == set(choice.rungs[-1].scores)
 
 
-def test_the_same_seed_gives_the_same_choice_whatever_the_order_of_computation():
+def test_the_same_seed_gives_the_same_choice():
     labels, pairs = data()
     candidates = [(name, {"solver": "csvc", "C": 1.0}) for name in pairs]
-    results = [halve(pairs, labels, candidates, MAKE, [(150, 6), (400, 3)], folds=3, seed=5) for _ in range(2)]
-    assert results[0][1] == results[1][1]
+    results = [halve(pairs, labels, candidates, MAKE, [Stage(0.4, True), WHOLE], seed=5)[0] for _ in range(2)]
+    assert results[0].rungs == results[1].rungs
 
 
-@pytest.mark.parametrize("budget", [0.01, 5, 20, 80, 1e6])
+@pytest.mark.parametrize("budget", [0.1, 1, 5, 20, 80, 1e6])
 @pytest.mark.parametrize("n", [90, 1000, 6000])
 def test_the_schedule_keeps_to_the_budget(n, budget):
-    seconds = [0.5] * 12
-    rungs = schedule(n, seconds, n_specs=5, folds=3, budget=budget)
-    assert rungs[0][1] == 12
-    assert rungs[-1][1] >= 2
-    assert all(size >= min(n, FEWEST) for size, _ in rungs)
-    assert all(2 * a - 1 <= b <= 2 * a for (a, _), (b, _) in itertools.pairwise(rungs))
-    spent = sum(k * (0.5 * (m / n) ** 2 + 15 * FIT_SECONDS * (2 * m / 3) ** 2) for m, k in rungs)
-    assert spent <= budget or len(rungs) == 1
+    work = {f"k{i}": Work(0.5, 0.5, 1 + i % 2, 4) for i in range(12)} | {"dear": Work(900.0, 5.0, 2, 3)}
+    plan = schedule(n, work, budget)
+    assert ("dear" in plan.left_out) == (budget < 1e6)
+    assert plan.left_out.get("dear", 915) == 915
+    assert min(work, key=lambda name: work[name].seconds()) not in plan.left_out
+    assert not plan.stages[-1].coarse
+    assert plan.stages[-1].share == 1
+    shares = [stage.share for stage in plan.stages]
+    assert shares == sorted(shares)
+    assert all(share * n >= min(n, FEWEST) for share in shares)
+    kept = [one for name, one in work.items() if name not in plan.left_out]
+    least = sum(one.seconds(shares[0], plan.stages[0].coarse) for one in kept)
+    if least <= budget / 3:  # else no subset is small enough; each later stage compares at least one kernel
+        one = max(own.seconds() for own in kept)
+        assert plan.seconds <= budget + (2 * one if len(plan.stages) > 1 else 0)
     if budget == 1e6:
-        assert rungs == [(n, 12)]
+        assert plan.stages == (WHOLE,)
 
 
-def test_a_choice_on_fewer_samples_has_no_decisions_about_all():
+def test_a_stage_has_time_for_the_first_kernels_and_always_for_one():
+    plan = Schedule((WHOLE,), {name: Work(2.0, 1.0, 1, 2) for name in "abc"})
+    assert plan.affordable(["b", "a", "c"], Stage(seconds=9.0)) == ["b", "a"]
+    assert plan.affordable(["b", "a", "c"], Stage(0.5, True, 1.0)) == ["b"]
+
+
+def test_a_combination_must_lead_by_more_than_its_standard_error():
     labels, pairs = data()
     candidates = [(name, {"solver": "csvc", "C": C}) for name in pairs for C in (0.1, 1.0)]
-    choice, rungs = halve(pairs, labels, candidates, MAKE, [(100, 6), (200, 3)], combinations=["k3"], folds=3, seed=2)
-    assert [rung.n for rung in rungs] == [100, 200]
-    assert choice.decisions is None
-    assert choice.scores.shape[1] == 3
+    (plain,) = halve(pairs, labels, candidates, MAKE, [WHOLE], seed=2)
+    assert plain.kernel == "k3"
+    for kernel in ("k2", "k3"):  # k2 is clearly worse, k3 clearly better than the others
+        (choice,) = halve(pairs, labels, candidates, MAKE, [WHOLE], combinations=[kernel], seed=2)
+        assert choice.kernel == "k3"
+    # equal to k3, and listed before it: a tie is no lead
+    twice = {"both": pairs["k3"]} | pairs
+    more = [*[("both", {"solver": "csvc", "C": C}) for C in (0.1, 1.0)], *candidates]
+    assert halve(twice, labels, more, MAKE, [WHOLE], seed=2)[0].kernel == "both"
+    (choice,) = halve(twice, labels, more, MAKE, [WHOLE], combinations=["both"], seed=2)
+    assert choice.kernel == "k3"
+    assert choice.candidates == more
+    assert choice.score == pytest.approx(plain.score)
+    np.testing.assert_allclose(choice.decisions, plain.decisions)
+    assert choice.place in choice.tied
+
+
+# Training sets that share their fits.
+
+FOLDS = np.arange(400) // 2 % 5
+SPECS = [{"solver": "csvc", "C": 0.1}, {"solver": "csvc", "C": 1.0}]
+
+
+def test_training_sets_that_share_fits_choose_as_each_would_alone():
+    labels, pairs = data()
+    candidates = [(name, spec) for name in pairs for spec in SPECS]
+    choices = halve(pairs, labels, candidates, MAKE, [WHOLE], folds=FOLDS, limits=[Limits(("C",), 0.01, 100)])
+    assert len(choices) == 6
+    for f, choice in enumerate(choices):
+        rows = np.flatnonzero(f != FOLDS)
+        own = Given(labels, pairs).take(rows)
+        inner = [(np.flatnonzero(FOLDS[rows] != g), np.flatnonzero(FOLDS[rows] == g)) for g in range(5) if g != f]
+        trials = make_trials(own, candidates, MAKE, search([Limits(("C",), 0.01, 100)]), parts=inner)
+        trials.add(candidates)
+        alone = best_choice(trials, search([Limits(("C",), 0.01, 100)]))
+        assert (choice.kernel, choice.spec) == (alone.kernel, alone.spec)
+        np.testing.assert_allclose(choice.scores, alone.scores, atol=2e-3)  # fits start elsewhere
+        np.testing.assert_allclose(choice.decisions, alone.decisions, atol=0.01)
+        assert choice.n_folds == (4 if f < 5 else 5)
+
+
+def test_a_choice_depends_on_no_label_of_its_test_fold():
+    labels, pairs = data()
+    candidates = [(name, spec) for name in pairs for spec in SPECS]
+    stages = [Stage(0.5, True), WHOLE]
+    choices = halve(pairs, labels, candidates, MAKE, stages, folds=FOLDS)
+    flipped = replace(labels, y=np.where(FOLDS == 2, 1 - labels.y, labels.y))
+    others = halve(pairs, flipped, candidates, MAKE, stages, folds=FOLDS)
+    assert choices[2].rungs == others[2].rungs
+    assert choices[2].spec == others[2].spec
+    assert not np.array_equal(choices[1].scores, others[1].scores)
+
+
+def test_each_training_part_is_fitted_once():
+    labels, pairs = data(120)
+    seen = []
+
+    def watched(train, valid, y):
+        assert not np.intersect1d(train, valid).size
+        seen.append(train.tobytes())
+        return pairs["k3"](train, valid, y)
+
+    candidates = [("k3", spec) for spec in SPECS]
+    choices = halve({"k3": watched}, labels, candidates, MAKE, [WHOLE], folds=FOLDS[:120])
+    assert len(seen) == len(set(seen)) == 5 + 10
+    assert [choice.n_fits for choice in choices] == [8, 8, 8, 8, 8, 10]
+
+
+def test_finished_fits_are_not_repeated(tmp_path):
+    labels, pairs = data(120)
+    candidates = [(name, spec) for name in pairs for spec in SPECS]
+    stored = Checkpoint(tmp_path, "test")
+    how = {"folds": FOLDS[:120], "fit_cache": stored}
+    plan, given = Schedule(), Given(labels, pairs)
+    first = halving.halve(given, candidates, MAKE, plan, search(), **how)
+    again = halving.halve(Given(labels, dict.fromkeys(pairs)), candidates, MAKE, plan, search(), **how)
+    for one, other in zip(first, again, strict=True):
+        assert (one.kernel, one.spec) == (other.kernel, other.spec)
+        np.testing.assert_array_equal(one.scores, other.scores)
+        np.testing.assert_array_equal(one.decisions, other.decisions)
 
 
 def test_a_subset_that_cannot_be_divided_is_left_out():
@@ -89,42 +190,22 @@ def test_a_subset_that_cannot_be_divided_is_left_out():
     groups[np.random.default_rng(5).permutation(400)[:390]] = -1  # nearly all belong together
     grouped = replace(labels, groups=groups)
     candidates = [(name, {"solver": "csvc", "C": 1.0}) for name in pairs]
-    choice, rungs = halve(pairs, grouped, candidates, MAKE, [(50, 6), (400, 3)], folds=2, seed=5)
-    assert rungs[-1].n == 400
+    (choice,) = halve(pairs, grouped, candidates, MAKE, [Stage(0.125, True), WHOLE], seed=5)
+    assert choice.rungs[-1].n == 400
     assert choice.kernel in pairs
 
 
-def test_a_combination_must_lead_by_more_than_its_standard_error():
-    labels, pairs = data()
-    candidates = [(name, {"solver": "csvc", "C": C}) for name in pairs for C in (0.1, 1.0)]
-    plain, _ = halve(pairs, labels, candidates, MAKE, [(400, 6)], folds=3, seed=2)
-    assert plain.kernel == "k3"
-    for kernel in ("k2", "k3"):  # k2 is clearly worse, k3 clearly better than the others
-        choice, _ = halve(pairs, labels, candidates, MAKE, [(400, 6)], combinations=[kernel], folds=3, seed=2)
-        assert choice.kernel == "k3"
-    # equal to k3, and listed before it: a tie is no lead
-    twice = {"both": pairs["k3"]} | pairs
-    more = [*[("both", {"solver": "csvc", "C": C}) for C in (0.1, 1.0)], *candidates]
-    assert halve(twice, labels, more, MAKE, [(400, 7)], folds=3, seed=2)[0].kernel == "both"
-    choice, _ = halve(twice, labels, more, MAKE, [(400, 7)], combinations=["both"], folds=3, seed=2)
-    assert choice.kernel == "k3"
-    assert choice.candidates == more
-    assert choice.score == pytest.approx(plain.score)
-    np.testing.assert_allclose(choice.decisions, plain.decisions)
-    assert choice.place in choice.tied
-
-
-def test_a_rare_class_is_in_every_rung():
+def test_a_rare_class_is_in_every_stage():
     labels, pairs = data()
     rare = replace(labels, y=np.where(np.arange(400) < 12, labels.y.max(), 0))
     candidates = [(name, {"solver": "csvc", "C": 1.0}) for name in pairs]
-    _, rungs = halve(pairs, rare, candidates, MAKE, [(60, 6), (400, 3)], folds=3, seed=5)
-    assert [rung.n for rung in rungs][-1] == 400
-    assert len(rungs) == 2
-    assert rungs[0].n >= 60
+    (choice,) = halve(pairs, rare, candidates, MAKE, [Stage(0.15, True), WHOLE], seed=5)
+    assert len(choice.rungs) == 2
+    assert choice.rungs[-1].n == 400
+    assert choice.rungs[0].n >= 60
 
 
-def test_groups_are_not_divided_by_the_subset_of_a_rung():
+def test_groups_are_not_divided_by_the_subset_of_a_stage():
     labels, pairs = data()
     grouped = replace(labels, groups=np.arange(400) // 8)
     seen = []
@@ -133,7 +214,7 @@ def test_groups_are_not_divided_by_the_subset_of_a_rung():
         seen.append(np.union1d(train, valid))
         return pairs["k3"](train, valid, y)
 
-    halve({"k3": watched}, grouped, [("k3", {"solver": "csvc", "C": C}) for C in (0.1, 1)], MAKE, [(120, 1), (400, 1)])
+    halve({"k3": watched}, grouped, [("k3", {"solver": "csvc", "C": C}) for C in (0.1, 1)], MAKE, [Stage(0.3), WHOLE])
     first = np.unique(np.concatenate([rows for rows in seen if len(rows) < 400]))
     assert 80 <= len(first) <= 160
     assert all(np.isin(first, np.arange(8 * group, 8 * group + 8)).sum() in (0, 8) for group in range(50))
@@ -162,45 +243,10 @@ class Unconverged:
         return np.where(K[:, 0] > 0, 1.0, -1.0)
 
 
-@pytest.mark.parametrize("rungs", [[(100, 6), (400, 3)], [(400, 6)]])
-def test_the_worst_gap_is_that_of_all_rungs(rungs):
+@pytest.mark.parametrize("stages", [[Stage(0.25, True), WHOLE], [WHOLE]])
+def test_the_worst_gap_is_that_of_all_stages(stages):
     labels, pairs = data()
     candidates = [(name, {"solver": "stub"}) for name in pairs]
-    choice, _ = halve(pairs, labels, candidates, Unconverged, rungs, folds=2)
-    assert choice.worst_gap == 2 / rungs[0][0]
-    assert choice.not_converged == choice.n_fits == 2 * sum(kernels for _, kernels in rungs)
-
-
-def naive_schedule(n, seconds, n_specs, folds, budget):
-    """Try 1, 2, … rungs until they are cheap enough; then leave out the last ones."""
-    dearest = sorted(seconds)[::-1]
-
-    def cost(rungs):
-        total = 0.0
-        for size, kernels in rungs:
-            total += sum(dearest[i] * (size / n) ** 2 for i in range(kernels))
-            total += kernels * n_specs * folds * FIT_SECONDS * (size * (folds - 1) / folds) ** 2
-        return total
-
-    for length in itertools.count(1):
-        rungs = [(-(-n // 2 ** (length - 1 - i)), len(seconds)) for i in range(length)]
-        for i in range(1, length):
-            rungs[i] = rungs[i][0], max(min(2, len(seconds)), -(-len(seconds) // 2**i))
-        if cost(rungs) <= budget or n / 2**length < FEWEST or rungs[-1][1] <= 2:
-            break
-    while cost(rungs) > budget and len(rungs) > 1:
-        del rungs[-1]
-    return rungs
-
-
-def test_the_schedule_is_that_of_the_twin():
-    rng = np.random.default_rng(0)
-    lengths = set()
-    for _ in range(300):
-        n, kernels = int(rng.integers(20, 9000)), int(rng.integers(1, 20))
-        seconds = np.exp(rng.normal(size=kernels)).tolist()
-        numbers = int(rng.integers(1, 9)), int(rng.integers(2, 7)), float(10 ** rng.uniform(-1, 4))
-        found = schedule(n, seconds, *numbers)
-        assert found == naive_schedule(n, seconds, *numbers)
-        lengths.add(len(found))
-    assert {1, 2, 3, 4} <= lengths
+    (choice,) = halve(pairs, labels, candidates, Unconverged, stages)
+    assert choice.worst_gap == pytest.approx(1 / (stages[0].share * 400 * 2 / 3), rel=0.05)
+    assert choice.not_converged == choice.n_fits == 3 * sum(len(rung.scores) for rung in choice.rungs)

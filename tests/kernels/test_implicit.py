@@ -139,8 +139,8 @@ def test_memory_is_predicted(kernel):
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     predicted = kernel.implicit.bytes(X)
-    assert peak < 1.5 * predicted + 100_000
-    assert predicted < 6 * peak + 100_000
+    most = 2.1 if kernel.name == "substitution" else 1.3  # how many neighbours a k-mer has depends on the k-mer
+    assert 0.6 * peak - 100_000 < predicted < most * peak + 100_000
 
 
 def test_rows_of_a_matrix():

@@ -148,6 +148,29 @@ def test_a_choice_among_many_kernels_holds_what_is_planned_within_the_limit(solv
     assert 8e6 < held < min(expected, parse_bytes(limit)) + OBJECTS
 
 
+@pytest.mark.parametrize("solver", ["primal_svc", "linear_svc"])
+@pytest.mark.parametrize("kernel", ["{}", "gapped_kmer:l=6,k=4,d=2,estimator=truncated+({})"])
+def test_approximate_features_take_the_memory_that_is_planned(solver, kernel):
+    """Of 2,250 samples 400 features each, 3.6 MB."""
+    data = {"simulate": {"kind": "donor", "n_positive": 1000, "n_decoy": 1250}}
+    spec = parse_spec(kernel.format("nystroem:base=(rbf:base=(spectrum:k=4)),n_components=400"), "kernel")
+    plan = planner(data, {"landmarks": spec}, {"svm": {"solver": solver, "C": 1}}, {"threshold": "none"})
+    planned = plan.planned(plan.study.methods("d")[0])
+    shapes = fold_shapes(plan.dataset, plan.fold_sets, plan.study.inner.folds, plan.study.seed)
+    cost, X = planned.fold(shapes[0]), plan.dataset.X
+    method = Method(planned.entry.kernels, planned.candidates, threshold="none")
+    split = next(iter(plan.fold_sets["all"].splits))
+    tracemalloc.start()
+    try:
+        made = FitData(plan.dataset.tasks["all"].labels, method.sources(X, n_threads=1))
+        method.fit(made, split.train, ahead=split.test).decide(split.test)
+        held = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert held / 1.3 < planned.once.bytes + cost.bytes < 2 * held
+    assert cost.seconds > plan.study.kernels["landmarks"].kernel.operator.making(X) > 0
+
+
 def test_a_plan_has_the_same_bytes_again():
     kernels = KERNELS | {"auto": {"kernel": "auto"}, "fisher": {"kernel": "fisher"}}
     assert planner(kernels=kernels).plan().to_json() == planner(kernels=kernels).plan().to_json()

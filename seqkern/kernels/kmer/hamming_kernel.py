@@ -13,7 +13,7 @@ K(x, y) = Σ weight[hamming(a, b)] over the pairs of windows a of x and b of y. 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import lru_cache, partial
 from itertools import combinations, repeat
-from math import comb, lcm, sqrt
+from math import comb, inf, lcm, sqrt
 from typing import Any, Literal, TypeGuard
 
 import numpy as np
@@ -21,7 +21,7 @@ import numpy.typing as npt
 
 from seqkern.core.errors import ParameterError, SequenceError
 from seqkern.core.parameters import choice
-from seqkern.core.threads import in_threads
+from seqkern.core.threads import GIVEN_THREADS, in_threads
 from seqkern.core.types import Floats, Ints
 from seqkern.kernels.capabilities import Products, capability
 from seqkern.kernels.kernel_operator import KernelOperator, SummedOperator
@@ -33,9 +33,10 @@ from seqkern.kernels.kmer.hamming import (
     check_table,
     hamming_costs,
     krawtchouk,
+    own_costs,
     product_cost,
 )
-from seqkern.kernels.kmer.hamming_operator import HammingAdditive, HammingOperator
+from seqkern.kernels.kmer.hamming_operator import HammingAdditive, HammingOperator, own_values
 from seqkern.kernels.kmer.kmer_kernel import KmerKernel
 from seqkern.kernels.kmer.kmers import (
     CODE_LIMIT,
@@ -53,9 +54,11 @@ from seqkern.kernels.products.product import (
     INT64_LIMIT,
     PANEL,
     Block,
+    DeferredBlocks,
     DenseBlock,
     SignedBlock,
     SparseBlock,
+    TermBlocks,
     dense_block,
 )
 from seqkern.sequences.alphabets import as_alphabet
@@ -487,6 +490,28 @@ class HammingKernel(HammingAdditive, KmerKernel):
         if _are_integers(weights):
             return {"subsets": subset_cost(work, size, k, sizes, not self.weighs_windows)}
         return {"subsets": distances_cost(work, size, weights, not self.weighs_windows)}
+
+    def _prepare(self, X: SequenceSet, like: TermBlocks | None) -> TermBlocks:
+        """Return the blocks, made only for a matrix where K(x, x) costs less: decisions by tables need no more."""
+        make, size, both = partial(super()._prepare, X, like), X.alphabet.size, self.reverse_complement
+        if like is not None and not isinstance(like, DeferredBlocks):
+            return make()
+        seconds, parts, others = 0.0, [], None if like is None else like.sequences
+        for k, weight in zip(self._lengths(), self._weights(), strict=True):
+            chosen, costs = self._choose(self._workload(others or X), size, k)
+            costs = self._costs(self._workload(X, others), size, k) if others else costs
+            values = self._pair_weights(size, k)
+            own = own_costs(np.maximum(X.lengths - k + 1, 0), size, k, values, both)[1] if "pairs" in costs else inf
+            seconds += own - (costs[chosen].seconds if chosen in costs and chosen not in ("pairs", "diagonals") else 0)
+            parts.append((weight, k, values))
+        if seconds >= 0:
+            return make()
+        self._check_sequences(X)
+        threads = GIVEN_THREADS.get() or self.n_threads
+        squares = np.zeros(len(X))
+        for weight, k, values in parts:
+            squares += weight * own_values(X, k, values, both, self._window_weights(X, k), threads)
+        return DeferredBlocks(make, squares, X)
 
     def _members(self, X: SequenceSet, k: int, algorithm: str, others: Iterator[Any]) -> Iterator[tuple[int, Block]]:
         weights: Sequence[float] = self._pair_weights(X.alphabet.size, k)

@@ -16,6 +16,7 @@ from seqkern.kernels.features import Features, alphabet_of
 from seqkern.kernels.gradients import KernelGradient, Square
 from seqkern.kernels.kernel_operator import CombinedImplicit, Implicit, SparseImplicit
 from seqkern.kernels.kmer.kmers import (
+    CODE_LIMIT,
     SMALL_SPACE,
     Counted,
     Occurrences,
@@ -41,9 +42,9 @@ if TYPE_CHECKING:
 
 MOST_NAMES = 1 << 24
 LARGEST_K = 10_000
-# Bytes for each entry of the compressed rows: kept (feature and count), while its code is sorted, and while it is not;
-# and for each feature, of weights.
-KEPT_BYTES, RANKED_BYTES, CODE_BYTES, WEIGHT_BYTES = 8, 48, 8, 8
+# Bytes for each entry of the compressed rows (feature and count), each feature (of weights) and meanwhile for each
+# k-mer, by its code: of 4 bytes, the same sorted, where most k-mers do not occur, and of 8 bytes sorted.
+KEPT_BYTES, WEIGHT_BYTES, CODE_BYTES, RANKED_BYTES, WIDE_BYTES = 8, 8, 4, 12, 28
 
 
 class KmerKernel(FeatureKernel):
@@ -228,12 +229,12 @@ class KmerKernel(FeatureKernel):
         """Return the bytes that counting, the counts and the feature weights take."""
         total = most = 0
         for k in self._lengths():
-            windows = int(np.maximum(X.lengths - self._window(k) + 1, 0).sum())
-            entries = int(windows * self._features_of_window(X, k))
-            space = self._space(X.alphabet.size, k)
-            ranked = space > 2 * entries + SMALL_SPACE
-            total += entries * KEPT_BYTES + min(space, entries if ranked else space) * WEIGHT_BYTES
-            most = max(most, entries * (RANKED_BYTES if ranked else CODE_BYTES))
+            codes = (np.maximum(X.lengths - self._window(k) + 1, 0) * self._features_of_window(X, k)).astype(np.int64)
+            every, space = int(codes.sum()), min(self._space(X.alphabet.size, k), CODE_LIMIT)
+            ranked = space > 2 * every + SMALL_SPACE
+            features = min(every, space) if ranked else space
+            total += int(np.minimum(codes, features).sum()) * KEPT_BYTES + features * WEIGHT_BYTES
+            most = max(most, every * ((RANKED_BYTES if space <= 2**32 else WIDE_BYTES) if ranked else CODE_BYTES))
         return total + most
 
     def _window(self, k: int) -> int:

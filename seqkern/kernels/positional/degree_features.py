@@ -598,6 +598,18 @@ def implicit_bytes_of(kernel: "WeighsDegrees", X: SequenceSet) -> int:
     return least_bytes(needs, windows)
 
 
+def implicit_seconds_of(kernel: "WeighsDegrees", X: SequenceSet) -> float:
+    """Return the CPU seconds of one product, or one pass: longer k-mers than `SHARED` are mostly unique."""
+    shifts = kernel.shifts(int(X.lengths[0]) if len(X) else 0)
+    longest = min(SHARED, len(kernel.length_weights()))
+    return float(X.lengths.sum() * longest * (1 + (shifts.mean() if len(shifts) else 0) / 3) * DEGREE_NS * 1e-9)
+
+
+SHARED = 6
+DEGREE_NS = 12.0
+"""CPU nanoseconds of a residue and length in a pass: median of windows of 40 to 400 residues."""
+
+
 def degree_needs(windows: "Windows") -> dict[int, int]:
     """Return the memory of weights and lists, in bytes, for each possible depth."""
     nodes, entries = np.zeros((2, windows.degree + 1), dtype=np.int64)

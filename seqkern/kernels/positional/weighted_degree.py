@@ -28,6 +28,7 @@ from seqkern.kernels.positional.degree_features import (
     degree_cost,
     implicit_bytes_of,
     implicit_of,
+    implicit_seconds_of,
     largest_sum,
     make_sum,
     positions_are_definite,
@@ -510,7 +511,12 @@ class WeightedDegreeKernel(SequenceKernel):
     @capability
     def implicit(self) -> Products:
         """Feature vectors that are walked, not stored."""
-        return Products(self, lambda X: implicit_of(self, X), lambda X: implicit_bytes_of(self, X))
+        return Products(
+            self,
+            lambda X: implicit_of(self, X),
+            lambda X: implicit_bytes_of(self, X),
+            lambda X: implicit_seconds_of(self, X),
+        )
 
     def _fold(self, columns: DegreePayload, coefficients: Floats) -> Callable[[DegreePayload], Floats] | None:
         return fold(self, columns.X, coefficients)

@@ -126,6 +126,29 @@ class TermBlocks:
         return self.scale * total
 
 
+class DeferredBlocks(TermBlocks):
+    """The payload of records whose K(x, x) are known; `make` returns their TermBlocks when a matrix needs them."""
+
+    def __init__(self, make: Callable[[], TermBlocks], squares: Floats, sequences: SequenceSet) -> None:
+        self.make, self.squares, self.sequences = make, squares, sequences
+        self.start, self.stop = 0, len(squares)
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in ("terms", "blocks", "scale", "choices"):
+            raise AttributeError(name)
+        vars(self).update(vars(self.make()))
+        return getattr(self, name)
+
+    def rows(self, start: int, stop: int) -> TermBlocks:
+        """Return some rows as a view, with the blocks made: all views share them."""
+        self.blocks  # noqa: B018  # made here
+        return super().rows(start, stop)
+
+    def diagonal(self) -> Floats:
+        """Return K(x, x) of each record, not normalised."""
+        return self.squares
+
+
 def fold(columns: TermBlocks, coefficients: Floats) -> Callable[[TermBlocks], Floats] | None:
     """Return the function ``values(rows)`` for Σ_j coefficients[j]·K(x, z_j), or None if a block has no ``gather``.
 

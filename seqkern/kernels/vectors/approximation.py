@@ -6,7 +6,7 @@ by BLAS, so the bits of φ(x) depend on x alone, not on the samples beside it. S
 precision.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias, cast
@@ -21,16 +21,18 @@ from seqkern.core.parameters import changed, choice, component, flag, integer, r
 from seqkern.core.threads import in_threads, one_thread
 from seqkern.core.types import Array, Arrays, Floats, Header, Ints
 from seqkern.kernels.blocks import remedy_of, without_warnings
-from seqkern.kernels.capabilities import Traits, capability
+from seqkern.kernels.capabilities import Products, Tables, Traits, capability
 from seqkern.kernels.composite import FROM_PARTS, CompositeKernel, as_parts
 from seqkern.kernels.decisions import attributions, spread_evenly
-from seqkern.kernels.features import FeatureBlocks, Features, VectorForm, normalised_vectors
+from seqkern.kernels.features import FeatureBlocks, Features, StoredProducts, VectorForm, normalised_vectors
 from seqkern.kernels.kernel import Kernel
 from seqkern.kernels.kernel_specs import build_kernel
+from seqkern.kernels.occurrences import KmerWeights, Sums, Tallied, Tally
 from seqkern.kernels.prepared import Plan, Prepared
 from seqkern.kernels.vectors import _vector
 from seqkern.kernels.vectors._vector import PANEL_COLUMNS, products
 from seqkern.kernels.vectors.linear import PRODUCT_SECONDS, LinearKernel, PreparedVectors
+from seqkern.sequences.alphabets import Alphabet
 from seqkern.sequences.sequence_set import SequenceSet
 from seqkern.sequences.tables import Data, FeatureTable
 
@@ -81,6 +83,7 @@ def squares(vectors: npt.NDArray[np.floating[Any]]) -> npt.NDArray[np.float32]:
 CHUNK_ROWS = 516  # 86 tiles of `_vector`; four chunks are `features.PRODUCT_ROWS`
 GATHER_SECONDS = 1e-9
 SINGLE_SECONDS = 1e-11  # of CPU, for one product of two numbers in single precision
+STORED_SECONDS = 3.5e-9  # of CPU, for one number in single precision in a product K·v
 VALUE_SECONDS = 1e-9  # for one exponential, power or wave in single precision
 SINGLE = 1e-30, 1e30  # kernel values whose products with a map of their inverse roots are numbers of single precision
 
@@ -177,7 +180,28 @@ class ApproximateKernel(CompositeKernel):
     @capability
     def features(self) -> Features:
         """The approximate features."""
-        return Features(self, self._approximate, size=lambda X: feature_bytes(self.bases[0], X), in_blocks=self._blocks)
+        return Features(self, self._approximate, size=self._feature_bytes, in_blocks=self._blocks, making=self._making)
+
+    @capability
+    def operator(self) -> Products:
+        """Products with the approximate features, in memory."""
+
+        def make(X: Any) -> StoredProducts:
+            return StoredProducts(FeatureBlocks.of(self._approximate(X)))
+
+        def seconds(X: Any) -> float:
+            return STORED_SECONDS * self._most_features(len(X)) * len(X)
+
+        return Products(self, make, self._feature_bytes, seconds, self._making)
+
+    def _making(self, X: Any) -> float:
+        """Return the predicted CPU seconds of the features of samples, and of a fit to them."""
+        return self._plan(X, X.take(slice(0, 0))).seconds
+
+    def _feature_bytes(self, X: Any) -> int:
+        """Return the bytes of the features of samples, and of the work on them; a matrix takes 16 more for each."""
+        base, own = self.bases[0], self._plan(X, X.take(slice(0, 0))).bytes
+        return own - 16 * self._most_features(len(X)) * len(X) + (feature_bytes(base, X) if base._vector_form() else 0)
 
     def _approximate(self, X: Any) -> npt.NDArray[np.floating[Any]]:
         blocks = self._raw_blocks(X)
@@ -647,14 +671,15 @@ class NystroemKernel(ApproximateKernel):
     def _plan(self, X: Any, Y: Any) -> Plan:
         plan = super()._plan(X, Y)
         count = min(self.n_components, len(X))
-        seconds = ROOT_SECONDS * count**3
+        seconds, work = ROOT_SECONDS * count**3, ROOT_BYTES * count**2
         base = self.bases[0]
         if count and base._vector_form() is None:  # else the values are counted as products of vectors
             Z = X.take(np.arange(count))
             for samples, other in ((Z, None), (X, Z), *(() if Y is None else ((Y, Z),))):
                 sets = [samples] if other is None else [samples, other]
                 seconds += base.plan(samples, other).seconds - search_seconds(base, sets)
-        return replace(plan, seconds=plan.seconds + seconds, bytes=plan.bytes + ROOT_BYTES * count**2)
+            work += base.plan(X.take(slice(0, CHUNK_ROWS)), Z).bytes
+        return replace(plan, seconds=plan.seconds + seconds, bytes=plan.bytes + work)
 
     # ---- landmarks ------------------------------------------------------------------------------
 
@@ -751,6 +776,47 @@ class NystroemKernel(ApproximateKernel):
                 remedy="trim all windows to one length",
             )
         return lambda rows: compare(table.gather(rows))
+
+    @property
+    def tables(self) -> Tables:
+        """The weight of each feature, if the landmarks are sequences."""
+        if not isinstance(getattr(self, "landmarks_", None), SequenceSet):
+            return Tables()
+
+        def tally(support: SequenceSet, coefficients: Floats) -> Tally:
+            weights = np.zeros(self.map_.shape[1])
+            for part, block in self._raw_blocks(support).blocks():
+                weights += coefficients[part] @ block
+            return [weights]
+
+        def tallied(sums: Iterator[Sums], alphabet: Alphabet) -> FeatureSum:
+            return FeatureSum(self, np.asarray(next(sums), dtype=np.float64))
+
+        return Tables(tally, tallied, by_kmer=lambda support, coefficients: None)
+
+
+class FeatureSum(Tallied):
+    """A weighted sum of Nyström features."""
+
+    def __init__(self, kernel: NystroemKernel, weights: Floats) -> None:
+        if weights.shape != kernel.map_.shape[1:]:
+            raise ValueError(f"{len(weights)} weights of {kernel.map_.shape[1]} features")
+        self.kernel, self.weights = kernel, weights
+
+    def values(self, X: SequenceSet) -> Floats:
+        """Return the sum for each record."""
+        return self.kernel._raw_blocks(X).times(self.weights[:, None])[:, 0]
+
+    def attributions(self, X: SequenceSet) -> Floats:
+        """Return the contribution of each residue, through the base kernel with each landmark."""
+        return attributions(self.kernel.bases[0], X, self.kernel.landmarks_, self.kernel.map_ @ self.weights)
+
+    def kmer_weights(self, X: SequenceSet) -> KmerWeights:
+        """Raise NoKmersError, as the features are not of k-mers."""
+        return KmerWeights(*self.kernel._kmer_weights(X, X, self.weights))
+
+    def tables(self) -> None:
+        """Return None: a k-mer has no weight of its own."""
 
 
 def inverse_root(among: Floats, tolerance: float) -> npt.NDArray[np.float32]:

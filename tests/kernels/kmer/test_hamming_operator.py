@@ -1,5 +1,6 @@
 """Products with the kernel matrix by a transform over all l-mers, against the Gram matrix."""
 
+import tracemalloc
 from collections import Counter
 
 import numpy as np
@@ -10,10 +11,13 @@ from seqkern.core.errors import ParameterError, SequenceError
 from seqkern.core.threads import given_threads
 from seqkern.kernels import MismatchKernel, build_kernel
 from seqkern.kernels.capabilities import required
+from seqkern.kernels.decisions import fold
 from seqkern.kernels.kernel_operator import Implicit
 from seqkern.kernels.kmer import _tables, hamming_operator
 from seqkern.kernels.kmer import hamming as lmer_tables
 from seqkern.kernels.kmer.hamming_operator import HammingOperator, LmerTransform
+from seqkern.kernels.kmer.kmer_kernel import KmerKernel
+from seqkern.kernels.products.product import DeferredBlocks
 from seqkern.sequences.alphabets import as_alphabet
 from seqkern.sequences.sequence_set import SequenceSet
 
@@ -266,6 +270,20 @@ def test_memory_is_predicted(text):
     assert held <= kernel.operator.bytes(X) < 1.5 * held
 
 
+def test_a_product_with_a_sum_has_the_table_of_one_part_at_a_time():
+    kernel = build_kernel(
+        f"(gapped_kmer:l=9,k=5{LENIENT})+(gapped_kmer:l=9,k=6{LENIENT})+(gapped_kmer:l=9,k=7{LENIENT})"
+    )
+    rows = np.arange(3, 15)
+    operator = kernel.operator(DNA).take(rows)
+    tracemalloc.start()
+    product = operator.times(np.ones(len(rows)))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 2.5 * 8 * 4**9  # with all parts, six tables
+    close(product, kernel(DNA.take(rows)), np.ones(len(rows)))
+
+
 def test_cost_grows_with_the_records():
     X = SequenceSet.from_strings(random_strings(500, 80, 90), "dna", unknown="mask_all")
     kernel = build_kernel("gapped_kmer:l=6,k=4")
@@ -283,3 +301,30 @@ def test_complements_of_other_alphabets():
     expected = kernel.operator(SequenceSet.from_strings(strings, "dna")).times(np.arange(8))
     got = kernel.operator(SequenceSet.from_strings(strings, other)).times(np.arange(8))
     np.testing.assert_allclose(got, expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize("algorithm", ["subsets", "dense", "neighbours", "trie"])
+def test_decisions_by_tables_make_no_blocks(algorithm, monkeypatch):
+    """Neither for the support nor for new records, whose K(x, x) are those of the blocks to the last bit."""
+    kernel = build_kernel(f"mismatch:k=3+6,m=1,weights=[0.3,2],reverse_complement=true,algorithm={algorithm}{LENIENT}")
+    support, new = DNA.take(np.tile(np.arange(len(DNA)), 30)), DNA.take(np.arange(10).repeat(20))
+    coefficients = np.random.default_rng(3).normal(size=len(support))
+    made = KmerKernel._prepare(kernel, support, None)
+    expected = kernel(new, support) @ coefficients
+    columns = kernel.prepare(support)
+    np.testing.assert_array_equal(columns.raw_diagonal, made.diagonal())
+    with monkeypatch.context() as patched:
+        patched.setattr(MismatchKernel, "_members", None)
+        values = fold(kernel, columns, coefficients)(kernel.prepare(new, like=columns))
+    np.testing.assert_allclose(values, expected, rtol=1e-9, atol=1e-9)
+    rows = kernel.prepare(new, like=columns)
+    np.testing.assert_array_equal(kernel.block(rows.rows(3, 9), columns.rows(5, 80)), kernel(new, support)[3:9, 5:80])
+
+
+def test_blocks_are_made_at_once_where_a_diagonal_by_pairs_costs_more():
+    kernel = MismatchKernel(4, 1, algorithm="dense")
+    long = SequenceSet.from_strings(["ACGTTGCA" * 4000], "dna")
+    assert not isinstance(kernel.prepare(long).payload, DeferredBlocks)
+    columns = kernel.prepare(DNA.take(np.zeros(500, dtype=np.int64)))
+    assert isinstance(columns.payload, DeferredBlocks)
+    assert not isinstance(kernel.prepare(long, like=columns).payload, DeferredBlocks)

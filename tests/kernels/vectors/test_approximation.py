@@ -277,6 +277,32 @@ def test_features_times_weights(spec):
     np.testing.assert_array_equal(blocks.take(rows).times(weights), found[rows])
 
 
+@pytest.mark.parametrize("spec", [*APPROXIMATE, f"spectrum:k=1,short=zero,zero_diagonal=zero+({APPROXIMATE[2]})"])
+def test_products_with_the_matrix_need_only_the_features(spec):
+    X = windows((500, 40))
+    kernel = build_kernel(spec).fit(X)
+    operator, coefficients = kernel.operator(X), np.random.default_rng(1).standard_normal(len(X))
+    K = kernel(X)
+    np.testing.assert_allclose(operator.times(coefficients), K @ coefficients, atol=1e-5 * np.abs(K).sum(axis=0).max())
+    np.testing.assert_allclose(operator.squares, np.diagonal(K), rtol=1e-5)
+    rows, sparse = [510, 3, 77], np.where(np.arange(len(X)) % 3, 0.0, coefficients)
+    weights = operator.take(np.arange(100)).weights(sparse[:100])
+    found = operator.take(rows).dots(weights)
+    np.testing.assert_allclose(found, K[rows, :100] @ sparse[:100], atol=1e-5 * np.abs(K).sum(axis=0).max())
+    np.testing.assert_array_equal(operator.dots(weights, rows=np.array(rows)), found)
+
+
+@pytest.mark.parametrize("spec", APPROXIMATE)
+def test_the_predicted_size_is_that_of_the_features(spec):
+    X = windows((2000, 40))
+    kernel = build_kernel(spec)
+    assert kernel.operator.bytes(X) == kernel.features.bytes(X)
+    added = kernel.features.bytes(X) - kernel.features.bytes(X.take(slice(0, 1040)))
+    features = kernel.fit(X).features.blocks(X)
+    assert 4 * 1000 * features.shape[1] <= added <= 1.3 * 4 * 1000 * kernel.n_components
+    assert kernel.features.making(X) < kernel.plan(X).seconds
+
+
 @pytest.mark.parametrize("spec", APPROXIMATE)
 def test_a_stored_kernel_gives_the_same_bits(spec, tmp_path):
     X = windows()
