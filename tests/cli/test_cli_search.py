@@ -134,7 +134,7 @@ def test_a_threshold_is_set_with_copies_in_one_fold(tmp_path, method):
 
 
 def test_folds_belong_to_a_threshold_too(tmp_path, files):
-    argv = ["train", *files, "--kernel", "spectrum:k=3", "--solver", "csvc", "-o", str(tmp_path / "m")]
+    argv = ["train", *files, "--kernel", "spectrum:k=3", "--solver", "csvc:C=1", "-o", str(tmp_path / "m")]
     assert main([*argv, "--folds", "3", "--threshold", "cost=1:2"]) == 0
 
 
