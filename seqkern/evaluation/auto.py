@@ -307,8 +307,8 @@ class Member:
 
     @property
     def operator(self) -> bool:
-        """Whether solvers without a Gram matrix get products with the kernel matrix."""
-        return "repair" not in self.spec and has_operator(self.kernel)
+        """Whether solvers without a Gram matrix get products with the kernel matrix; means do not, as they gain little."""
+        return "repair" not in self.spec and not self.kernel.traits.data_dependent and has_operator(self.kernel)
 
 
 def _shown(spec: Mapping[str, Any]) -> dict[str, Any]:
