@@ -307,7 +307,7 @@ class Member:
 
     @property
     def operator(self) -> bool:
-        """Whether solvers without a Gram matrix get products with the kernel matrix; means do not, as they gain little."""
+        """Whether solvers without a Gram matrix get products; means of kernels do not, since they gain nothing."""
         return "repair" not in self.spec and not self.kernel.traits.data_dependent and has_operator(self.kernel)
 
 
