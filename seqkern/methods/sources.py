@@ -48,7 +48,7 @@ from seqkern.sequences.labels import Labels
 from seqkern.sequences.sequence_set import SequenceSet
 from seqkern.sequences.tables import FeatureTable, SimilarityTable
 from seqkern.solvers.contract import Solver
-from seqkern.solvers.costs import FitWork
+from seqkern.solvers.costs import FitWork, dense_algebra
 from seqkern.solvers.solver_specs import build_solver, make_solver
 
 # The solver's input for a training set, and for the samples that a solver fitted on it classifies.
@@ -840,14 +840,17 @@ def predicted_work(
         (values, product), share = source.predicted(), n / max(1, source.n_samples)
         power = 1 if source.gives != "gram" else 2
         solvers = [make_solver(spec, kind) for spec in specs]
-        fits = 0.0
+        fits = inputs = 0.0
         for size, times in Counter(map(math.ceil, sizes)).items():
             own = None if product is None else product * size / max(1, source.n_samples)
             work = FitWork(size, n_classes, None, source.gives, own)
             each = sum(one.fit_cost(work).seconds for one in solvers) / len(solvers)
-            slices = size * n * share**power * SLICE_NS * 1e-9 if product is None else 0.0
-            fits += times * (FIT_SECONDS + each + slices / len(solvers))
-        found[name] = Work(values * share**power, fits, power, len(specs))
+            fits += times * (FIT_SECONDS + each)
+            entries = size * n if product is None else 0  # solvers with one kernel share their matrices
+            inputs += times * entries * SLICE_NS * 1e-9
+            for one in source.transforms:
+                inputs += times * dense_algebra(1, one.fit_cubes(size)) * size * entries
+        found[name] = Work(values * share**power + inputs, fits, power, len(specs))
     return found
 
 

@@ -534,7 +534,7 @@ def _faster_by_products(entry: KernelEntry, X: Data, kind: str, gram: SolverEntr
         source = make_source(kernel, X, gives=solver_input(kernel, products.input, products.accepts_operator, X))
     except SeqkernError:  # it takes too much memory
         return False
-    both: dict[str, Source] = {"gram": FittedKernel(kernel, X), "products": source}
+    both: dict[str, Source] = {"gram": FittedKernel(kernel, X, entry.transforms), "products": source}
     candidates = [("gram", spec) for spec in gram.specs] + [("products", spec) for spec in products.specs]
     work = predicted_work(both, candidates, kind, len(X), 2, [0.8 * len(X)] * 5)
     return work["products"].seconds() < work["gram"].seconds()
