@@ -122,7 +122,7 @@ REASONS = {
     "proteins": "They are whole proteins, so kernels of k-mers with mismatches and gaps, of both ends and, where a "
     "Gram matrix is computed, of local alignments were tried.",
     "several": "Kernels that suit each of the sequences were tried on all of them, joined by the mean, the product or "
-    "learned weights, and some on the sequences joined to one.",
+    "a radial kernel, and some on the sequences joined to one.",
     "other": "Their letters are neither nucleotides nor amino acids, so kernels that need no substitution matrix were "
     "tried.",
 }
@@ -192,13 +192,12 @@ def why(traits: "Traits", rungs: Sequence[Mapping[str, Any]], kernel: str, metri
 
 # The portfolio for samples with several sequences: kernels that suit each sequence, joined.
 #
-# Each *role* (composition, similar residues, alignment, …) has a kernel for each kind of sequence, and the kernels of
-# one
-# role on all sequences are joined by their mean, as in kernels of pairs. The product calls two samples similar only if
-# all their sequences are; it is tried where there are two.
+# Each *role* (composition, pairs of residues, alignment, …) has a kernel for each kind of sequence, and the kernels of
+# one role on all sequences are joined by their mean, as in kernels of pairs. The product calls two samples similar only
+# if all their sequences are; it is tried where there are two.
 
 ALIGNED = {"kernel": "local_alignment", "normalize": True, **MASKED}
-ROLES = ("composition", "pairs", "mismatches", "similar", "aligned", "aligned loosely")
+ROLES = ("composition", "pairs", "mismatches", "aligned")
 
 
 def _several(traits: "Traits") -> "Iterator[Member]":
@@ -214,14 +213,31 @@ def _several(traits: "Traits") -> "Iterator[Member]":
     yield from found
     for role in ("composition", "aligned") if len(traits.sequences) == 2 else ():
         yield from _joined_role(traits, role, "product")
-    yield from _joined_role(traits, "composition", "combination")
     parts = [member.spec for member in found if "repair" not in member.spec]
     if len(parts) > 1:
         combined = {"kernel": "combination", "parts": parts, "weights": "uniform"}
         yield Member.of(combined, f"{COMBINED} all kernels of k-mers")
+    yield from _radial(traits)
     k = [3, 4, 5] if traits.alphabet in NUCLEOTIDES else [1, 2]
     yield Member.of({"kernel": "spectrum", "k": k, **LENIENT})
     yield Member.of({"kernel": "gappy_pair", "k": 1, "m": 8, **LENIENT})
+
+
+def _radial(traits: "Traits") -> "Iterator[Member]":
+    """Yield a radial kernel over local alignments and generic strings of all sequences, if these are short proteins.
+
+    A sequence weighs as the square of its median length does: as the pairs of residues that are compared.
+    """
+    if any(own.kind != "peptides" for _, own in traits.sequences):
+        return
+    squares = [max(1, own.median) ** 2 for _, own in traits.sequences]
+    similar = {"kernel": "generic_string", "length": 4, "sigma_p": 1, "sigma_c": 0.7, **MASKED}
+    parts = [{**one, "view": name} for one in ({**ALIGNED, "beta": 0.5}, similar) for name, _ in traits.sequences]
+    base = {"kernel": "sum", "parts": parts, "weights": [round(one / sum(squares), 4) for one in squares] * 2}
+    yield Member.of(
+        {"kernel": "rbf", "gamma": 2.5, "base": base, "repair": "clip"},
+        "rbf over the sequences, by alignments and similar k-mers",
+    )
 
 
 def _joined_role(traits: "Traits", role: str, rule: str = "mean") -> "Iterator[Member]":
@@ -236,12 +252,10 @@ def _joined_role(traits: "Traits", role: str, rule: str = "mean") -> "Iterator[M
         yield Member.of({"kernel": "each_view", "base": first, **({} if rule == "mean" else {"rule": rule}), **repair})
         return
     parts = [{**spec, "view": name} for name, spec in known.items()]
-    join: dict[str, dict[str, Any]] = {
-        "mean": {"kernel": "sum", "parts": parts, "weights": [1.0 / len(parts)] * len(parts)},
-        "product": {"kernel": "product", "parts": parts},
-        "combination": {"kernel": "combination", "parts": parts},
-    }
-    yield Member.of({**join[rule], **repair}, f"{rule} over the sequences, by {role}")
+    joined: dict[str, Any] = {"kernel": "product" if rule == "product" else "sum", "parts": parts}
+    if rule == "mean":
+        joined["weights"] = [1.0 / len(parts)] * len(parts)
+    yield Member.of({**joined, **repair}, f"{rule} over the sequences, by {role}")
 
 
 def _roles(traits: "Traits") -> dict[str, dict[str, Any]]:
@@ -258,16 +272,12 @@ def _roles(traits: "Traits") -> dict[str, dict[str, Any]]:
             "pairs": {"kernel": "gappy_pair", "k": 1, "m": 5, **LENIENT},
         }
     short = traits.kind == "peptides"
-    roles: dict[str, dict[str, Any]] = {
+    return {
         "composition": {"kernel": "spectrum", "k": [1, 2, 3] if short else [1, 2], **LENIENT},
         "pairs": {"kernel": "gappy_pair", "k": 1, "m": 3 if short else 8, **LENIENT},
         "mismatches": {"kernel": "mismatch", "k": 3 if short else 5, "m": 1, **LENIENT},
         "aligned": {**ALIGNED, "beta": 0.5},
-        "aligned loosely": {**ALIGNED, "beta": 0.1},
     }
-    if short:
-        roles["similar"] = {"kernel": "string", "n": 3, "decay": 0.5, "matching": "BLOSUM62", **LENIENT}
-    return roles
 
 
 # The portfolio of ``--kernel auto``: the kernels worth trying for each kind of sequence.

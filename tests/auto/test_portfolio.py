@@ -97,5 +97,14 @@ def test_several_sequences_are_compared_one_by_one_and_joined():
         assert len(joined) > len(members) / 2
         rules = {member.spec.get("rule", member.spec["kernel"]) for member in joined}
         assert {"product", "combination"} <= rules
+        assert ("rbf" in rules) == (kind == "loops")
     alone = join_views({"a": sequences(PROTEIN, range(4, 20), "protein").strings()}, "protein")
     assert traits_of(alone).kind == "peptides"
+
+
+def test_longer_sequences_weigh_more_in_the_radial_kernel_also_beside_an_empty_one():
+    lengths = {"none": [0] * 6, "short": [3] * 6, "long": [6] * 6}
+    views = {name: sequences(PROTEIN, own, "protein").strings() for name, own in lengths.items()}
+    (member,) = (one for one in members_for(join_views(views, "protein")) if one.spec["kernel"] == "rbf")
+    assert member.spec["base"]["weights"] == [0.0217, 0.1957, 0.7826] * 2  # 1, 9 and 36 of 46
+    assert member.spec["repair"] == "clip"
