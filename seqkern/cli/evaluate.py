@@ -47,7 +47,7 @@ from seqkern.kernels.kernel_specs import check_kind
 from seqkern.methods.crossval import evaluate_fold
 from seqkern.methods.fitted import Search
 from seqkern.methods.method import Method
-from seqkern.methods.sources import FitData, Source
+from seqkern.methods.sources import FitData, Source, fitting
 from seqkern.sequences.labels import Labels
 from seqkern.sequences.sequence_set import SequenceSet
 from seqkern.solvers.solver_specs import make_solver
@@ -367,7 +367,8 @@ class Evaluation:
         if isinstance(kernel, AutoKernel):
             real = any(task.labels.kind == "real" for task in dataset.tasks.values())
             sequences = cast("SequenceSet", dataset.X)
-            self.entries = kernel.resolve(sequences, solver.input, real, solver.accepts_operator)
+            members = kernel.resolve(sequences, solver.input, real, solver.accepts_operator)
+            self.entries = [one for one, _ in fitting([(one, solver) for one in members], sequences, job.memory)]
             n_choices = max(len(fold_set.splits) for fold_set in splits.fold_sets.values())
             budget = kernel.budget(len(sequences), n_choices)
         inner = chosen.search
@@ -468,8 +469,8 @@ class Evaluation:
             form = entry.kernel.stored_form if given else None
             kernels = () if form is None else form.kernels
             grams[entry.name] = [open_gram(next(paths), X, kernel=one) for one in kernels]
-        held = self.search.budget is not None and self.method.input == "gram"
-        limit = self.memory if given or held else None  # features have no other form within a limit
+        auto = self.search.budget is not None
+        limit = self.memory if given or auto else None  # features have no other form within a limit
         sources = self.method.sources(X, grams=grams, memory_limit=limit, n_threads=self.request.threads)
         for task, split in self.splits.work:
             with self.splits.naming(task, split):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, cast
 
@@ -36,6 +36,8 @@ from seqkern.methods.sources import (
     HeldKernel,
     MemoryBudget,
     Samples,
+    computed_samples,
+    fitting,
 )
 from seqkern.sequences.labels import Labels
 from seqkern.sequences.sequence_set import SequenceSet
@@ -151,7 +153,7 @@ class KernelInput:
     def once(self) -> FitCost:
         """The cost of values computed once for all folds of an evaluation, and kept."""
         if self.held:
-            return FitCost(self.whole.seconds, 8 * len(self.X) ** 2)
+            return FitCost(self.whole.seconds)
         if self.gives == "gram" or self.kernel.traits.data_dependent:
             return FitCost(0.0)
         return FitCost(self.making, self.size)
@@ -164,16 +166,14 @@ class KernelInput:
         n = max(1, len(self.X))
         entries = train * (train + test)
         if self.gives != "gram":
-            share = (train + test) / n
+            share, fitted = (train + test) / n, self.kernel.traits.data_dependent
             copied = self.size * FEATURE_COPY_NS * 1e-9
-            return FitCost(
-                share * (self.making if self.kernel.traits.data_dependent else copied), int(self.size * share)
-            )
+            size = self.size if fitted or self.gives == "features" else 0  # products with some samples are views
+            return FitCost(share * (self.making if fitted else copied), int(size * share))
         if self.stored or self.held:
             count = max(1, self.stored)
             copies = count if count == 1 else 2 * count + 1  # a sum with learned weights centres its parts
-            work = self.whole.bytes if self.held else 0  # of the matrix that a first request computes
-            cost = FitCost(copies * entries * SLICE_NS * 1e-9, max(8 * copies * entries, work))
+            cost = FitCost(copies * entries * SLICE_NS * 1e-9, 8 * copies * entries)
         else:
             seconds = self.whole.seconds * train * (train + 2 * test) / n**2
             cost = FitCost(seconds, 8 * entries + int(self.whole.bytes * min(1.0, (train + test) / n)))
@@ -276,17 +276,28 @@ class Fits:
 
 
 @dataclass(frozen=True, eq=False)
-class FilledMemory:
-    """Memory that a choice among many kernels fills with their matrices, since not all of them fit."""
+class PlannedMatrices:
+    """The matrices that a choice among many kernels will hold, by the rules of `HeldMatrices`."""
 
     memory_budget: MemoryBudget  # The memory
     kernels: Mapping[str, HeldKernel]  # Those whose matrices solvers get, by name
+    n: int  # All samples
 
-    def peak(self, name: str, train: int, test: int) -> int:
-        """Return the peak memory of matrices and a fit with a kernel, in bytes."""
-        own = self.kernels[name]
-        need = self.memory_budget.slice_bytes(train, test, max(1, len(own.stored)), own.transforms, own.work)
-        return max(self.memory_budget.limit, need)
+    @cached_property
+    def whole(self) -> bool:
+        """Whether the matrices of all samples are kept."""
+        return self.memory_budget.holds(self.n, self.kernels.values())
+
+    def peak(self, fits: Fits, held: dict[str, int]) -> int:
+        """Return the bytes of some fits and the matrices held; `held`, the samples of each, is brought up to date."""
+        own = self.kernels[fits.kernel]
+        need = self.memory_budget.fit_bytes(own, fits.train, fits.test)
+        n = computed_samples(fits.train + fits.test, self.n, self.whole)
+        for key in [key for key, size in held.items() if size not in (n, self.n)]:
+            del held[key]
+        for key in own.stored:
+            held.setdefault(key, n)
+        return max(need, min(self.memory_budget.limit, need + sum(8 * size**2 for size in held.values())))
 
 
 @dataclass(frozen=True, eq=False)
@@ -304,7 +315,7 @@ class PlannedMethod:
     budget: float | None = None  # Predicted CPU seconds for choosing among many kernels
     # Where slices of a stored matrix exceed it, solvers that can read its rows instead
     memory_limit: int | str | None = None
-    filled: FilledMemory | None = None  # For a choice among many kernels whose matrices do not all fit
+    matrices: PlannedMatrices | None = None  # For a choice among many kernels
 
     @cached_property
     def candidates(self) -> list[tuple[str, dict[str, Any]]]:
@@ -367,7 +378,8 @@ class PlannedMethod:
                 for name in names:
                     own = tuple(spec for kernel, spec in self.candidates if kernel == name)
                     own = own[:1] if stage.coarse else own
-                    yield Fits(name, round(train * stage.share), round(valid * stage.share), own)
+                    n = round(train * stage.share)
+                    yield Fits(name, n, round((train + valid) * stage.share) - n, own)
 
     def _work(self, name: str, shape: FoldShape) -> Work:
         """Return the work of a kernel in the inner loop of a fold."""
@@ -425,8 +437,6 @@ class PlannedMethod:
         memory_budget = self._slice_budget(shape.kind) if source.has_rows else None
         if memory_budget is not None and memory_budget.by_rows(fits.train, fits.test):
             size = memory_budget.row_bytes(fits.train)
-        if self.filled is not None and fits.kernel in self.filled.kernels:
-            size = max(size, self.filled.peak(fits.kernel, fits.train, fits.test))
         return FitCost(made.seconds + sum(FIT_SECONDS + one.seconds for one in each), size)
 
     def _each(self, spec: Mapping[str, Any], final: bool, kind: str, work: FitWork) -> FitCost:
@@ -439,31 +449,31 @@ class PlannedMethod:
 
     def fold(self, shape: FoldShape) -> FitCost:
         """Return the cost of a fold: CPU seconds, and peak memory in bytes."""
-        return _total(self.cost(fits, shape) for fits in self.evaluating(shape))
+        return self._total(self.evaluating(shape), shape)
 
     def inner(self, shape: FoldShape) -> FitCost:
         """Return the cost of the inner loop of a fold alone."""
-        return _total(self.cost(fits, shape) for fits in self.choosing(shape))
+        return self._total(self.choosing(shape), shape)
 
     def n_fits(self, shape: FoldShape) -> int:
         """Return the number of fits of a fold."""
         return sum(fits.count for fits in self.evaluating(shape))
 
-
-def _total(costs: Iterator[FitCost]) -> FitCost:
-    """Return the total cost of sequential steps."""
-    total = FitCost(0.0)
-    for cost in costs:
-        total = total.then(cost)
-    return total
+    def _total(self, steps: Iterator[Fits], shape: FoldShape) -> FitCost:
+        """Return the total cost of sequential fits, with the matrices that are held from one to the next."""
+        total, held = FitCost(0.0), dict[str, int]()
+        for fits in steps:
+            cost = self.cost(fits, shape)
+            if self.matrices is not None and fits.kernel in self.matrices.kernels:
+                cost = replace(cost, bytes=self.matrices.peak(fits, held))
+            total = total.then(cost)
+        return total
 
 
 JOB_THREADS = 2
 """Threads of the workflow's jobs that compute kernel values; fixed, so that every machine makes the same plan."""
-BASE_BYTES = 210_000_000
-"""Memory of the interpreter and the imports of an evaluation; solvers other than LIBSVM's need half of it."""
-GRAM_BASE_BYTES = 80_000_000
-"""Memory of the interpreter and the imports of a job that computes a Gram matrix."""
+BASE_BYTES = 90_000_000
+"""Memory of the interpreter and the imports of a job; scikit-learn, which few solvers import, takes as much again."""
 START_SECONDS = 3.0
 """CPU seconds of the imports, and of reading a small data set."""
 STORED_RECORD_BYTES = 400
@@ -533,7 +543,7 @@ class DatasetPlanner:
         need = max(
             grid.tile_bytes + plan.bytes, min(grid.matrix_bytes, ASSEMBLY_BYTES) + grid.tile_bytes, 3 * 8 * exact**2
         )
-        return Cost(_rounded(seconds), GRAM_BASE_BYTES + self.content_bytes + int(need))
+        return Cost(_rounded(seconds), BASE_BYTES + self.content_bytes + int(need))
 
     @property
     def content_bytes(self) -> int:
@@ -570,21 +580,21 @@ class DatasetPlanner:
         solvers = [self.costs.solver(spec, kind) for _, spec in specs for kind in kinds]
         limit = parse_bytes(self.study.memory_limit)
         memory_budget = MemoryBudget(limit, limit, False, lambda n: max(one.gram_bytes(n) for one in solvers))
-        held = sum(memory_budget.held_bytes(len(X), own.values())) <= limit
+        matrices = PlannedMatrices(memory_budget, own, len(X))
+        held = matrices.whole
         parts = {one.name: len(own[one.name].stored) if held and one.name in own else 0 for one in kernels}
         inputs = {one.name: self._input(one, entry, parts[one.name], held) for one in kernels}
         budget = kernel.budget(len(X), n_folds)
-        return PlannedMethod(
-            entry, inputs, self.costs, budget=budget, filled=None if held else FilledMemory(memory_budget, own)
-        )
+        return PlannedMethod(entry, inputs, self.costs, budget=budget, matrices=matrices)
 
     def _portfolio(self, kernel: AutoKernel, entry: MethodEntry) -> Sequence[KernelEntry]:
         """Return the kernels represented by ``auto``."""
         real = any(task.labels.kind == "real" for task in self.dataset.tasks.values())
-        key = entry.solver.input, real, entry.solver.accepts_operator
+        X, solver = self.dataset.X, entry.solver
+        key = solver.input, real, solver.accepts_operator
         if key not in self._resolved:
-            self._resolved[key] = kernel.resolve(cast("SequenceSet", self.dataset.X), *key)
-        return self._resolved[key]
+            self._resolved[key] = kernel.resolve(cast("SequenceSet", X), *key)
+        return [one for one, _ in fitting([(one, solver) for one in self._resolved[key]], X, self.study.memory_limit)]
 
     def _input(self, one: KernelEntry, entry: MethodEntry, stored: int, held: bool) -> KernelInput:
         """Return the input from a kernel for the solvers of a method."""

@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, ClassVar, TypeGuard
+from typing import TYPE_CHECKING, Any, ClassVar, TypeGuard
 
 import numpy as np
 
@@ -29,6 +29,7 @@ from seqkern.core.memory import (
     more_memory,
     parse_bytes,
 )
+from seqkern.core.progress import tell
 from seqkern.core.threads import given_threads
 from seqkern.core.types import Array, Floats, Indices, Targets
 from seqkern.evaluation.halving import Work
@@ -43,6 +44,7 @@ from seqkern.kernels.decisions import DeferredImplicit, is_deferred
 from seqkern.kernels.features import FeatureBlocks
 from seqkern.kernels.kernel import Kernel, StoredForm
 from seqkern.kernels.kernel_operator import KernelOperator
+from seqkern.kernels.kernel_specs import solver_input
 from seqkern.kernels.prepared import Prepared
 from seqkern.sequences.labels import Labels
 from seqkern.sequences.sequence_set import SequenceSet
@@ -50,6 +52,10 @@ from seqkern.sequences.tables import FeatureTable, SimilarityTable
 from seqkern.solvers.contract import Solver
 from seqkern.solvers.costs import FitWork, dense_algebra
 from seqkern.solvers.solver_specs import build_solver, make_solver
+
+if TYPE_CHECKING:
+    from seqkern.study.kernel_entries import KernelEntry
+    from seqkern.study.solver_entries import SolverEntry
 
 # The solver's input for a training set, and for the samples that a solver fitted on it classifies.
 
@@ -174,8 +180,15 @@ class MemoryBudget:
         """Return the bytes of all kernels' matrices over n samples, and of the largest fit besides them."""
         every = list(kernels)
         stored = {identity for one in every for identity in one.stored}
-        fits = (self.slice_bytes(n, 0, max(1, len(one.stored)), one.transforms, one.work) for one in every)
-        return 8 * n * n * len(stored), max(fits, default=0)
+        return 8 * n * n * len(stored), max((self.fit_bytes(one, n, 0) for one in every), default=0)
+
+    def holds(self, n: int, kernels: "Iterable[HeldKernel]") -> bool:
+        """Return whether the matrices of all kernels over n samples, and the largest fit, are within the limit."""
+        return sum(self.held_bytes(n, kernels)) <= self.limit
+
+    def fit_bytes(self, kernel: "HeldKernel", n_train: int, n_test: int) -> int:
+        """Return the bytes of a fit with a kernel besides the matrices that are kept."""
+        return self.slice_bytes(n_train, n_test, max(1, len(kernel.stored)), kernel.transforms, kernel.work)
 
     def row_bytes(self, n_train: int) -> int:
         """Return the peak memory in bytes of a fit on rows of a stored matrix, without the process itself."""
@@ -563,14 +576,22 @@ def is_all(rows: Indices, n: int) -> bool:
 # Gram matrices computed when first needed, and kept for the next request: for choosing among many kernels.
 
 
+def computed_samples(n: int, n_all: int, whole: bool) -> int:
+    """Return the number of samples in the matrix that a request for n samples computes.
+
+    A matrix of all samples also serves the other training sets, but not a small subset.
+    """
+    return n_all if whole and 2 * n >= n_all else n
+
+
 class HeldMatrices:
-    """The matrices of several kernels over the samples of the last request.
+    """The matrices of several kernels over the samples of the last request, or over all samples (`whole`).
 
     The folds of an inner loop repeatedly request parts of the same samples: the first request computes a
     matrix, further requests are slices of it. Kernels composed of the same kernels share their matrices. A
-    request for other samples replaces all matrices. If `memory_budget` does not suffice, or several take more than
-    `most_bytes`, the oldest matrices are dropped; if a single matrix does not fit beside its slices, the slices are
-    computed without it.
+    request for other samples replaces the matrices that are not over all samples. If `memory_budget` does not suffice,
+    or several take more than `most_bytes`, the oldest matrices are dropped; if a single matrix does not fit beside its
+    slices, the slices are computed without it.
     """
 
     def __init__(
@@ -589,13 +610,13 @@ class HeldMatrices:
         self.rows = np.zeros(0, dtype=np.int64)
         self.place = np.full(len(X), -1, dtype=np.int64)
         self._matrices: dict[str, GramMatrix] = {}
-        self._most = 0
+        self._room = 0
         self._expected = 0, 0
 
     def expect(self, kernels: "Sequence[HeldKernel]") -> None:
         """Compute matrices of all samples at the first request if all given kernels' matrices fit in memory."""
         self._expected = self.memory_budget.held_bytes(len(self.X), kernels)
-        self.whole = sum(self._expected) <= self.memory_budget.limit
+        self.whole = self.memory_budget.holds(len(self.X), kernels)
 
     def check_all(self) -> None:
         """Raise TooLargeError unless the largest fit on all samples fits into memory by itself."""
@@ -615,31 +636,28 @@ class HeldMatrices:
 
     def include(self, rows: Indices, need: int) -> None:
         """Prepare for a request: drop matrices without some of the samples, or that leave no room for the fit."""
-        if not (self.place[rows] >= 0).all():
-            self._matrices.clear()
-            # a matrix of all samples also serves the other training sets, but not a small subset
-            whole = self.whole and 2 * len(rows) >= len(self.X)
-            self.rows = np.arange(len(self.X)) if whole else np.unique(rows)
+        if 2 * len(rows) < len(self.rows) or not (self.place[rows] >= 0).all():
+            n = len(self.X)
+            self.rows = np.arange(n) if computed_samples(len(rows), n, self.whole) == n else np.unique(rows)
+            self._matrices = {key: one for key, one in self._matrices.items() if len(one.values) == n}
             self.place[:] = -1
             self.place[self.rows] = np.arange(len(self.rows))
-        one = max(1, 8 * len(self.rows) ** 2)
-        self._most = max(0, self.memory_budget.limit - need) // one
-        if self.most_bytes is not None:
-            self._most = min(self._most, max(1, self.most_bytes // one))
-        self._forget(self._most)
+        self._room = self.memory_budget.limit - need
+        self._forget(0)
 
-    def _forget(self, most: int) -> None:
-        """Drop the oldest matrices until at most `most` remain."""
-        while len(self._matrices) > most:
+    def _forget(self, size: int) -> None:
+        """Drop the oldest matrices until there is room for `size` bytes beside the others."""
+        most = self._room if self.most_bytes is None else min(self._room, self.most_bytes)
+        while self._matrices and sum(one.values.nbytes for one in self._matrices.values()) + size > most:
             del self._matrices[next(iter(self._matrices))]
 
     def matrix(self, kernel: Kernel) -> GramMatrix | None:
-        """Return the matrix of a kernel over the included samples; None if it does not fit in memory."""
-        key = kernel.identity()
+        """Return the matrix of a kernel over the included samples, or over all; None if it does not fit in memory."""
+        key, size = kernel.identity(), 8 * len(self.rows) ** 2
         if key not in self._matrices:
-            if not self._most:
+            if size > self._room:
                 return None
-            self._forget(self._most - 1)
+            self._forget(size)
             limit, X = self.memory_budget.limit, self.X.take(self.rows)
             self._matrices[key] = compute_gram(kernel, X, memory_limit=limit, n_threads=self.n_threads)
         return self._matrices[key]
@@ -649,6 +667,8 @@ class HeldMatrices:
         gram = self.matrix(kernel)
         if gram is None:
             return self.fitted(kernel).block(train, test)
+        if len(gram.values) == len(self.X):
+            return sliced(gram, train, test)
         return sliced(gram, self.place[train], self.place[test])
 
     def fitted(self, kernel: Kernel) -> FittedKernel:
@@ -682,10 +702,7 @@ class HeldGram(Source):
 
     def _need(self, n_train: int, n_test: int) -> int:
         """Return the bytes of memory of a fit besides the kept matrices."""
-        takes = self.takes
-        return self.held.memory_budget.slice_bytes(
-            n_train, n_test, max(1, len(takes.stored)), takes.transforms, takes.work
-        )
+        return self.held.memory_budget.fit_bytes(self.takes, n_train, n_test)
 
     def block(self, train: Indices, test: Indices, y: Targets = None) -> Block:
         """Return slices of the kept matrices, or the values of a kernel fitted on the training set."""
@@ -946,3 +963,37 @@ def make_source(
     if held is not None:
         return HeldGram(kernel, held, transforms)
     return FittedKernel(kernel, X, transforms, **options)
+
+
+def fitting(
+    members: "Sequence[tuple[KernelEntry, SolverEntry]]", X: Samples, memory_limit: int | str | None
+) -> "list[tuple[KernelEntry, SolverEntry]]":
+    """Return the kernels, each with its solver, that fit in memory by themselves, after a line about each other one.
+
+    Raise GramError if none fits. The number of threads makes no difference.
+    """
+    found, problem = [], None
+    for entry, solver in members:
+        try:
+            with given_threads(1):
+                _check_fits(entry, X, solver, memory_limit)
+            found.append((entry, solver))
+        except GramError as error:
+            problem = error
+            tell(f"{entry.name} is left out: {error.problem}")
+    if problem is not None and not found:
+        raise problem
+    return found
+
+
+def _check_fits(entry: "KernelEntry", X: Samples, solver: "SolverEntry", memory_limit: int | str | None) -> None:
+    """Raise GramError if a kernel does not fit in memory by itself."""
+    kernel, n = entry.kernel, len(X)
+    gives = solver_input(kernel, solver.input, solver.accepts_operator, X, entry.transforms)
+    if gives != "gram":
+        make_source(kernel, X, gives=gives, memory_limit=memory_limit)
+        return
+    budget = MemoryBudget.of(memory_limit, False, lambda n: max(one.gram_bytes(n) for one in solver.grid))
+    need = budget.fit_bytes(HeldKernel.of(kernel, X, len(entry.transforms)), n, 0)
+    if need > budget.limit:
+        raise GramError(f"it needs {format_bytes(need)} of memory, and the limit is {format_bytes(budget.limit)}")

@@ -10,9 +10,7 @@ import numpy as np
 
 from seqkern.core.checkpoint import Checkpoint
 from seqkern.core.convergence import warn_unconverged
-from seqkern.core.errors import GramError, LabelError, ModelError, ParameterError, SeqkernError, TooLargeError
-from seqkern.core.memory import format_bytes
-from seqkern.core.progress import tell
+from seqkern.core.errors import LabelError, ModelError, ParameterError, SeqkernError, TooLargeError
 from seqkern.core.types import Array, Floats, PathLike
 from seqkern.evaluation.auto import LARGE_SOLVER, default_solver
 from seqkern.evaluation.fold_methods import indivisible_groups
@@ -37,10 +35,9 @@ from seqkern.methods.sources import (
     Callbacks,
     FitData,
     FittedKernel,
-    HeldKernel,
-    MemoryBudget,
     Samples,
     Source,
+    fitting,
     make_source,
     predicted_work,
 )
@@ -474,30 +471,20 @@ def automatic_method(
     """
     n = len(X)
     first = SolverEntry.parse(default_solver(kind, n) if solver is None else solver, defaults=True)
-    entries = {one.name: one for one in entry.resolve(X, first.input, kind == "real", first.accepts_operator)}
+    entries = entry.resolve(X, first.input, kind == "real", first.accepts_operator)
     second = first
     if solver is None and kind != "real":
         second = SolverEntry.parse({"solver": LARGE_SOLVER, "C": COSTS}, defaults=True)
         first = second if first.solver_name == LARGE_SOLVER else first
-    budget, problem = MemoryBudget.of(memory_limit, False), None
-    candidates: list[tuple[Any, dict[str, Any]]] = []
-    for name, one in entries.items():
-        own = second if second is not first and _faster_by_products(one, X, kind, first, second) else first
-        try:
-            _check_fits(one, X, own, memory_limit, budget)
-            candidates += own.candidates([name])
-        except GramError as error:
-            problem = error
-            tell(f"{name} is left out: {error.problem}")
-    if problem is not None and not candidates:
-        raise problem
-    entries = {name: one for name, one in entries.items() if any(name == own for own, _ in candidates)}
+    faster = [second is not first and _faster_by_products(one, X, kind, first, second) for one in entries]
+    given = [(one, second if better else first) for one, better in zip(entries, faster, strict=True)]
+    members = fitting(given, X, memory_limit)
     if n > REFINED:  # a finer grid would cost more than it gains
         search = replace(search, free=replace(search.free, limits=()))
     return Method(
-        {name: member.kernel for name, member in entries.items()},
-        candidates,
-        transforms={name: member.transforms for name, member in entries.items()},
+        {one.name: one.kernel for one, _ in members},
+        [candidate for one, own in members for candidate in own.candidates([one.name])],
+        transforms={one.name: one.transforms for one, _ in members},
         calibration=calibration,
         threshold=threshold,
         search=replace(search, budget=entry.budget(n, n_choices)),
@@ -508,21 +495,6 @@ COSTS = [0.1, 1.0, 10.0]
 """Values of C by products, where they are not refined."""
 REFINED = 2000
 """Maximum number of samples for which the grid of the chosen kernel is refined."""
-
-
-def _check_fits(
-    entry: KernelEntry, X: Data, solver: SolverEntry, memory_limit: int | str | None, budget: MemoryBudget
-) -> None:
-    """Raise GramError if a kernel does not fit in memory by itself."""
-    kernel, n = entry.kernel, len(X)
-    gives = solver_input(kernel, solver.input, solver.accepts_operator, X, entry.transforms)
-    if gives != "gram":
-        make_source(kernel, X, gives=gives, memory_limit=memory_limit)
-        return
-    own = HeldKernel.of(kernel, X, len(entry.transforms))
-    need = budget.slice_bytes(n, 0, max(1, len(own.stored)), own.transforms, own.work)
-    if need > budget.limit:
-        raise GramError(f"it needs {format_bytes(need)} of memory, and the limit is {format_bytes(budget.limit)}")
 
 
 def _faster_by_products(entry: KernelEntry, X: Data, kind: str, gram: SolverEntry, products: SolverEntry) -> bool:

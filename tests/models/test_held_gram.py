@@ -60,6 +60,21 @@ def test_one_matrix_serves_all_folds(monkeypatch):
     assert computed == [(10, 2), (20, 2)]
 
 
+def test_a_small_subset_has_small_matrices_beside_those_of_all_samples(monkeypatch):
+    """As in the second fold of a study, whose first stage follows the last stage of the first fold."""
+    computed = counting(monkeypatch)
+    held = HeldMatrices(X, whole=True)
+    one, two = (HeldGram(SpectrumKernel(k), held) for k in (1, 2))
+    inputs(one, np.arange(12), np.arange(12, 20))
+    for source in (one, two):
+        made = inputs(source, np.arange(2, 9, 2), np.arange(3, 7, 2))
+        plain = inputs(FittedKernel(source.kernel, X), np.arange(2, 9, 2), np.arange(3, 7, 2))
+        np.testing.assert_allclose(made[0], plain[0], atol=1e-12)
+    inputs(one, np.arange(20), np.arange(0))
+    inputs(two, np.arange(15), np.arange(15, 20))
+    assert computed == [(20, 1), (6, 2), (20, 2)]
+
+
 def test_a_combination_uses_the_matrices_of_its_parts(monkeypatch):
     computed = counting(monkeypatch)
     held = HeldMatrices(X, whole=True)
