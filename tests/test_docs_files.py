@@ -19,7 +19,7 @@ simulate donor --n-positive 40 --n-decoy 40 -o donors
 datasets --entry {"simulate":{"kind":"donor","n_positive":40,"n_decoy":40}} --name donors -o data
 folds data --k 2 -o folds
 evaluate data --folds folds --kernel spectrum:k=2 --solver linear_svc:C=[0.1,1] --inner-folds 2 -o evaluated
-train donors.fasta --labels header --positive donor --kernel weighted_degree:degree=3 --solver csvc -o model.seqkern
+train donors.fasta --labels header --positive donor --kernel weighted_degree:degree=3 --solver csvc:C=1 -o model.seqkern
 explain model.seqkern donors.fasta -o explained
 """
 

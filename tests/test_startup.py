@@ -104,7 +104,7 @@ def test_gram(fasta, tmp_path):
 
 
 def test_train(fasta, tmp_path):
-    options = ["--labels", "header", "--positive", "1", "--kernel", "spectrum:k=3", "--solver", "csvc"]
+    options = ["--labels", "header", "--positive", "1", "--kernel", "spectrum:k=3", "--solver", "csvc:C=1"]
     loaded = command("train", fasta, *options, "-o", tmp_path / "model")
     assert not loaded & (HEAVY | {"seqkern.report", "seqkern.simulate", "seqkern.evaluation.pooled"})
     assert loaded & modules_of(KERNELS) == {"seqkern.kernels.kmer.kmer_kernel"}
@@ -115,7 +115,7 @@ def test_train(fasta, tmp_path):
 @pytest.mark.parametrize("classes", ["ab", "abc"])
 def test_predict(solver, classes, fasta, tmp_path):
     training, model = write_fasta(tmp_path / "train.fasta", classes), tmp_path / "model"
-    argv = ["--labels", "header", "--label-field", "label", "--kernel", "spectrum:k=3", "--solver", solver]
+    argv = ["--labels", "header", "--label-field", "label", "--kernel", "spectrum:k=3", "--solver", f"{solver}:C=1"]
     argv += ["--positive", "a"] if classes == "ab" else []
     assert main(["train", str(training), *argv, "-o", str(model)]) == 0
     loaded = command("predict", model, fasta, "-o", tmp_path / "decisions.tsv")

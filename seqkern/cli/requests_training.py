@@ -100,7 +100,10 @@ class Search(Request, group="choice of hyperparameters", everyday=("search", "se
 def _inner_folds(long: str) -> Any:
     """Return the declaration of the number of inner folds."""
     return option(
-        "folds of the inner cross-validation, which chooses (default: 5)", integer(default=None), long=long, metavar="N"
+        "folds of the inner cross-validation, which chooses (default: 5; of a named kernel above 12,000 samples 3)",
+        integer(default=None),
+        long=long,
+        metavar="N",
     )
 
 
@@ -142,8 +145,8 @@ class MethodRequest(
         text(default="auto"),
     )
     solver: IfGiven = option(
-        "solver, such as csvc:C=1 (default: a C-SVM, or support vector regression, with its parameters searched); with "
-        "--search also csvc:C=0.1|1|10; seqkern solvers lists the solvers",
+        "solver, such as csvc:C=1, or csvc:C=0.1|1|10 to choose from (default: a C-SVM, or support vector regression); "
+        "without its C its parameters are searched; seqkern solvers lists the solvers",
     )
     transform: list[str] = option(
         "transform of the features, such as pca:n_components=5, or of the kernel matrix, such as centre; repeatable",

@@ -19,7 +19,7 @@ from seqkern.core.errors import LabelError, ParameterError
 from seqkern.core.progress import parse_duration
 from seqkern.core.text_files import is_one_file, open_lines
 from seqkern.core.tsv import is_excel, read_cells
-from seqkern.evaluation.auto import LARGE_SOLVER, default_solver, kernel_grid, traits_of
+from seqkern.evaluation.auto import LARGE_SOLVER, LARGEST_GRAM, default_solver, kernel_grid, traits_of
 from seqkern.evaluation.held_out import check_postprocessing
 from seqkern.evaluation.selection import Candidate
 from seqkern.formats.background import PROPERTIES
@@ -116,11 +116,12 @@ class Training:
         """Whether the kernel is chosen from a portfolio."""
         return isinstance(self.kernel, AutoKernel)
 
-    @property
+    @cached_property
     def searches(self) -> bool:
-        """Whether hyperparameters are searched: on request, or because they were left out."""
+        """Whether hyperparameters are searched: on request, or because the solver or its cost C was left out."""
         request = self.request
-        return request.search or request.draws is not None or request.solver is None or self.auto
+        asked = request.search or request.draws is not None or self.auto
+        return asked or request.solver is None or Free.of(request.solver).cost
 
     @cached_property
     def grid(self) -> bool:
@@ -174,15 +175,15 @@ class Training:
         """The rule for the threshold; the LS-GKM format does not store one."""
         return PLAIN if self.request.has("format=lsgkm") else self.request.threshold
 
-    def search(self, solver: str) -> Search:
-        """Return the rule for choosing one of several candidates."""
+    def search(self, solver: str, n: int = 0) -> Search:
+        """Return the rule for choosing one of several candidates; for many samples three folds are enough."""
         request = self.request
-        folds = 5 if request.inner_folds is None else request.inner_folds
+        folds = (3 if n > LARGEST_GRAM else 5) if request.inner_folds is None else request.inner_folds
         free = Free.of(solver) if self.searches and request.draws is None else Free()
         return Search(folds, request.metric or "auto", request.seed, request.rule or "best", free)
 
-    def method_of(self, entries: Sequence[KernelEntry], solver: str) -> Method:
-        """Return the method of some kernels and a solver."""
+    def method_of(self, entries: Sequence[KernelEntry], solver: str, n: int = 0) -> Method:
+        """Return the method of some kernels and a solver, for about `n` samples."""
         return Method(
             {entry.name: entry.kernel for entry in entries},
             self._candidates([entry.name for entry in entries], solver),
@@ -190,7 +191,7 @@ class Training:
             layers=self.layers,
             calibration=self.request.calibration,
             threshold=self.threshold,
-            search=self.search(solver),
+            search=self.search(solver, n),
         )
 
     def suiting(self, given: Input, n_choices: int) -> Method:
@@ -209,15 +210,15 @@ class Training:
                 threshold=self.threshold,
                 memory_limit=request.memory,
             )
-        entries = self.entries
-        if self.searches and len(entries) == 1 and isinstance(given.X, SequenceSet):
+        if self.method is not None and not self.searches:
+            return self.method
+        entries, n = self.entries, len(given.X)
+        if len(entries) == 1 and isinstance(given.X, SequenceSet):
             grid = kernel_grid(kernel.candidates[0].given, traits_of(given.X))
             entries = self._transformed(_named(grid)) if len(grid) > 1 else entries
-        elif self.method is not None:
-            return self.method
         accepts_operator = build_solver(LARGE_SOLVER).traits.operator
         implicit = all(entry.gives("implicit", accepts_operator) for entry in entries)
-        return self.method_of(entries, request.solver or default_solver(labels.kind, len(given.X), implicit))
+        return self.method_of(entries, request.solver or default_solver(labels.kind, n, implicit), n)
 
     def _transformed(self, entries: Sequence[KernelEntry]) -> Sequence[KernelEntry]:
         """Return kernels with the transforms and the repair of the request."""

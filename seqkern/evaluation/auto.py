@@ -148,7 +148,8 @@ def tried(rungs: Sequence[Mapping[str, Any]], metric: str) -> list[str]:
     >>> tried([{"n": 90, "scores": {"spectrum:k=3": 0.8, "mismatch:k=5,m=1": 0.9}}], "auc")
     ['2 kernels on 90 samples; mean AUC of the inner folds', '0.9000 mismatch:k=5,m=1', '0.8000 spectrum:k=3']
     """
-    sizes = ", then ".join(f"{len(rung['scores'])} kernels on {rung['n']} samples" for rung in rungs)
+    counts = [(len(rung["scores"]), rung["n"]) for rung in rungs]
+    sizes = ", then ".join(f"{kernels} kernel{'s'[: kernels != 1]} on {n:,} samples" for kernels, n in counts)
     name, sign = metric_text(metric)
     last = rungs[-1]["scores"]
     best = sorted(last, key=lambda name: -last[name])
@@ -306,8 +307,8 @@ class Member:
 
     @property
     def operator(self) -> bool:
-        """Whether solvers without a Gram matrix get products with the kernel matrix."""
-        return "repair" not in self.spec and has_operator(self.kernel)
+        """Whether solvers without a Gram matrix get products; means of kernels do not, since they gain nothing."""
+        return "repair" not in self.spec and not self.kernel.traits.data_dependent and has_operator(self.kernel)
 
 
 def _shown(spec: Mapping[str, Any]) -> dict[str, Any]:
@@ -501,7 +502,7 @@ def members_for(
 
     >>> X = SequenceSet.from_strings(["ACGTACGTTACA", "TTACGTCA"], "dna")
     >>> [member.name for member in members_for(X)][:2]
-    ['spectrum:k=4,reverse_complement=true', 'spectrum:k=5,reverse_complement=true']
+    ['spectrum:k=4,reverse_complement=true', 'spectrum:k=6,reverse_complement=true']
     """
     found = [member for member in portfolio(traits_of(X)) if _suits(member, X, implicit, real, accepts_operator)]
     if not found:

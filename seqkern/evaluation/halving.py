@@ -185,7 +185,7 @@ def halve(
     spent: list[list[Trials]] = [[] for _ in sets]
     for i, stage in enumerate(plan.stages):
         last = i + 1 == len(plan.stages)
-        sample = _subset(labels, stage.share, search.seed)
+        sample = _subset(labels, stage.share, search.seed, folds)
         if not last and not _divisible(labels.take(sample)):
             continue  # the next stage compares them all
         shared = None if folds is None else SharedFits(data, make_solver, sample, fit_cache)
@@ -284,9 +284,10 @@ def _parts(folds: Indices, labels: Labels) -> list[Part]:
     return [part for part in found if len(np.unique(labels.y[part[0]])) == n_classes]
 
 
-def _subset(labels: Labels, share: float, seed: int) -> Indices:
+def _subset(labels: Labels, share: float, seed: int, folds: Indices | None = None) -> Indices:
     """Return the rows of a stage: whole groups in a random order, at least `GROUPS` of each class; nested.
 
+    With folds, a few groups of each class in each: the labels of a fold play no part in the choice of other rows.
     The development part is completely in every stage: kernels can be compared with fewer training samples, but not
     with fewer samples to score.
     """
@@ -299,9 +300,12 @@ def _subset(labels: Labels, share: float, seed: int) -> Indices:
     rank[order] = np.arange(len(order))
     taken = np.zeros(len(order), dtype=bool)
     taken[order[np.cumsum(np.bincount(groups)[order]) <= math.ceil(share * n)]] = True
+    folds = np.zeros(n, dtype=np.int64) if folds is None else folds
+    least = -(-GROUPS // (int(folds.max()) + 1))
     for code in () if labels.kind == "real" else np.unique(labels.y):
-        own = np.unique(groups[labels.y == code])
-        taken[own[np.argsort(rank[own])][:GROUPS]] = True
+        for f in np.unique(folds):
+            own = np.unique(groups[(labels.y == code) & (folds == f)])
+            taken[own[np.argsort(rank[own])][:least]] = True
     rows: Bools = taken[groups]
     return np.flatnonzero(rows if labels.dev is None else rows | labels.dev)
 

@@ -261,8 +261,8 @@ def solver_input(kernel: Kernel, wanted: str, accepts_operator: bool, X: Any, tr
 
 
 def has_operator(kernel: Kernel) -> bool:
-    """Return whether a kernel provides products with its matrix; not if one of stored matrices can be derived."""
-    return bool(kernel.operator) and (kernel.stored_form is None or not kernel.traits.data_dependent)
+    """Return whether a kernel provides products with its matrix, and can be fitted without one."""
+    return bool(kernel.operator)
 
 
 def gives(kernel: Kernel, wanted: str, accepts_operator: bool = False) -> bool:

@@ -480,7 +480,8 @@ class EachViewKernel(CompositeKernel):
 
     def _any(self) -> Kernel:
         """Return a joined kernel for questions that do not depend on the data."""
-        return self.joined(self.only or ["view"])
+        found: Kernel = self.joined_ if hasattr(self, "joined_") else self.joined(self.only or ["view"])
+        return found
 
     def _fit(self, X: Any, y: npt.ArrayLike | None) -> None:
         if self.traits.data_dependent:

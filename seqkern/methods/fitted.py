@@ -131,11 +131,8 @@ def exemplar_rows(solver: "Solver", ids: Sequence[str], classes: Sequence[str]) 
 def default_rule(labels: Labels, choice: Choice, solver: "Solver", metric: str = "auto") -> str | None:
     """Return the threshold rule used if none was requested; None for a threshold of 0."""
     searched = choice.scores.shape[1] > 0
-    if not searched and not unequal(labels):
-        return None
-    if solver.traits.own_threshold:
-        return None
-    if isinstance(choice.spec.get("class_weight"), Mapping):  # these weights say what errors cost
+    costs_given = isinstance(choice.spec.get("class_weight"), Mapping)
+    if costs_given or solver.traits.own_threshold or not (searched or unequal(labels)):
         return None
     return metric if metric in SCORES else SCORES[0]
 
@@ -158,9 +155,8 @@ def fit_after_choice(
     if labels.kind != "binary":
         return Postprocessing()
     asked = calibration is not None or threshold not in (None, PLAIN)
-    rule = threshold
-    if threshold is None and calibration is None:
-        rule = default_rule(labels, choice, solver, search.metric)
+    unset = threshold is None and calibration is None
+    rule = default_rule(labels, choice, solver, search.metric) if unset else threshold
     if calibration is None and rule in (None, PLAIN):
         return Postprocessing()
     by_probability = calibration is not None and threshold is None

@@ -50,7 +50,7 @@ from seqkern.sequences.labels import Labels
 from seqkern.sequences.sequence_set import SequenceSet
 from seqkern.sequences.tables import FeatureTable, SimilarityTable
 from seqkern.solvers.contract import Solver
-from seqkern.solvers.costs import FitWork
+from seqkern.solvers.costs import FitWork, dense_algebra
 from seqkern.solvers.solver_specs import build_solver, make_solver
 
 if TYPE_CHECKING:
@@ -364,7 +364,7 @@ class Source:
         if not part.transforms:
             return block
         chain = [build_transform(item) for item in part.transforms]
-        return replace(self._transformed(block, chain, train, test), transforms=[], joined=None)
+        return replace(self._transformed(block, chain, train, test), transforms=[], joined=None, kernel=None)
 
     def _joined(self, join: Any, parts: list[Block], train: Indices, test: Indices, y: Targets) -> Block:
         """Return the Block that `join` (see StoredForm) makes from several Blocks."""
@@ -467,7 +467,7 @@ class FittedKernel(Source):
         columns = kernel.prepare(self.units(train))
         rows = kernel.prepare(self.X.take(test), like=columns) if len(test) else None
         K_train = self._filled(kernel, columns, columns)
-        block = Block(K_train, K_train[:0], columns.diagonal, np.zeros(0), kernel.learned())
+        block = Block(K_train, K_train[:0], columns.diagonal, np.zeros(0), kernel.learned(), kernel=kernel)
         if rows is not None:
             block.test, block.test_diagonal = self._filled(kernel, rows, columns), rows.diagonal
         return block
@@ -857,14 +857,17 @@ def predicted_work(
         (values, product), share = source.predicted(), n / max(1, source.n_samples)
         power = 1 if source.gives != "gram" else 2
         solvers = [make_solver(spec, kind) for spec in specs]
-        fits = 0.0
+        fits = inputs = 0.0
         for size, times in Counter(map(math.ceil, sizes)).items():
             own = None if product is None else product * size / max(1, source.n_samples)
             work = FitWork(size, n_classes, None, source.gives, own)
             each = sum(one.fit_cost(work).seconds for one in solvers) / len(solvers)
-            slices = size * n * share**power * SLICE_NS * 1e-9 if product is None else 0.0
-            fits += times * (FIT_SECONDS + each + slices / len(solvers))
-        found[name] = Work(values * share**power, fits, power, len(specs))
+            fits += times * (FIT_SECONDS + each)
+            entries = size * n if product is None else 0  # solvers with one kernel share their matrices
+            inputs += times * entries * SLICE_NS * 1e-9
+            for one in source.transforms:
+                inputs += times * dense_algebra(1, one.fit_cubes(size)) * size * entries
+        found[name] = Work(values * share**power + inputs, fits, power, len(specs))
     return found
 
 

@@ -472,7 +472,10 @@ def automatic_method(
     n = len(X)
     first = SolverEntry.parse(default_solver(kind, n) if solver is None else solver, defaults=True)
     entries = entry.resolve(X, first.input, kind == "real", first.accepts_operator)
-    second = SolverEntry.parse(LARGE_SOLVER, defaults=True) if solver is None and kind != "real" else first
+    second = first
+    if solver is None and kind != "real":
+        second = SolverEntry.parse({"solver": LARGE_SOLVER, "C": COSTS}, defaults=True)
+        first = second if first.solver_name == LARGE_SOLVER else first
     faster = [second is not first and _faster_by_products(one, X, kind, first, second) for one in entries]
     given = [(one, second if better else first) for one, better in zip(entries, faster, strict=True)]
     members = fitting(given, X, memory_limit)
@@ -488,6 +491,8 @@ def automatic_method(
     )
 
 
+COSTS = [0.1, 1.0, 10.0]
+"""Values of C by products, where they are not refined."""
 REFINED = 2000
 """Maximum number of samples for which the grid of the chosen kernel is refined."""
 
@@ -501,7 +506,7 @@ def _faster_by_products(entry: KernelEntry, X: Data, kind: str, gram: SolverEntr
         source = make_source(kernel, X, gives=solver_input(kernel, products.input, products.accepts_operator, X))
     except SeqkernError:  # it takes too much memory
         return False
-    both: dict[str, Source] = {"gram": FittedKernel(kernel, X), "products": source}
+    both: dict[str, Source] = {"gram": FittedKernel(kernel, X, entry.transforms), "products": source}
     candidates = [("gram", spec) for spec in gram.specs] + [("products", spec) for spec in products.specs]
     work = predicted_work(both, candidates, kind, len(X), 2, [0.8 * len(X)] * 5)
     return work["products"].seconds() < work["gram"].seconds()

@@ -169,10 +169,14 @@ class Free:
     @classmethod
     def of(cls, given: Mapping[str, Any] | str) -> "Free":
         """Return the free parameters of a solver's spec, as the user gave it."""
-        spec = parse_spec(given, "solver") if isinstance(given, str) else given
-        solver = SOLVERS.get(spec["solver"])
-        weights = "class_weight" in solver.parameter_names() and "class_weight" not in spec
-        return cls(tuple(_limits(spec)), weights)
+        name, params = _split_spec(given)
+        weights = "class_weight" in SOLVERS.get(name).parameter_names() and "class_weight" not in params
+        return cls(tuple(_limits({"solver": name, **params})), weights)
+
+    @property
+    def cost(self) -> bool:
+        """Whether the user left open the cost C of the solver or of a nested one."""
+        return any(limits.path[-1] == "C" for limits in self.limits)
 
 
 def ends_domain(spec: Mapping[str, Any], path: Sequence[str], value: float) -> bool:

@@ -188,7 +188,7 @@ def test_transforms_of_the_kernel_matrix(tmp_path, files):
 
 
 def test_a_fit_that_did_not_converge_is_told(tmp_path, files, capsys):
-    argv = ["--kernel", "spectrum:k=3", "--solver", "csvc:max_iter=2", "-o", str(tmp_path / "m.seqkern")]
+    argv = ["--kernel", "spectrum:k=3", "--solver", "csvc:C=1,max_iter=2", "-o", str(tmp_path / "m.seqkern")]
     assert main(["train", "--verbose", *files, *argv]) == 0
     out, err = capsys.readouterr()
     assert "NOT converged after 2 iterations" in out
@@ -447,7 +447,7 @@ def test_samples_of_other_classes_are_refused(tmp_path, files, model, capsys, mo
 
 def test_what_the_kernel_touches_in_training_is_told(tmp_path, files, capsys):
     odd = write(tmp_path / "odd.fa", ">masked\nNNNNNNNN\n")
-    argv = ["--kernel", "spectrum:k=3,normalize=true,zero_diagonal=zero", "--solver", "csvc", "--unknown", "mask"]
+    argv = ["--kernel", "spectrum:k=3,normalize=true,zero_diagonal=zero", "--solver", "csvc:C=1", "--unknown", "mask"]
     assert main(["train", files[0], odd, *argv, "-o", str(tmp_path / "odd.seqkern")]) == 0
     assert "1 zero diagonals" in capsys.readouterr().err
     assert load_model(tmp_path / "odd.seqkern").record["kernel_counts"] == {"zero diagonals": 1}

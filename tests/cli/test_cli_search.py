@@ -70,13 +70,71 @@ def test_a_choice_at_the_end_of_its_grid_is_told(tmp_path, capsys):
 @pytest.mark.parametrize("option", [("--rule", "best"), ("--metric", "auc"), ("--folds", "3")])
 def test_options_of_a_search_need_one(tmp_path, files, capsys, option):
     argv = ["train", *files, "--kernel", "spectrum:k=3", "-o", str(tmp_path / "m"), *option, "--solver"]
-    assert f"{option[0]} needs a search" in fails(capsys, *argv, "csvc")
+    assert f"{option[0]} needs a search" in fails(capsys, *argv, "csvc:C=1")
     assert not (tmp_path / "m").exists()
     assert main([*argv, "csvc:C=[0.1,1]", "--search"]) == 0
 
 
+@pytest.mark.parametrize(
+    ("solver", "tried"),
+    [
+        ("csvc", {"C": {0.1, 1, 10}}),
+        ("linear_svc:class_weight=balanced", {"C": {0.1, 0.3, 1}}),
+        ("psvc:epsilon=0.1", {"C": {0.01, 0.03, 0.1}, "epsilon": {0.1}}),
+        ("one_against_rest:binary=csvc", {"C": {0.1, 1, 10}}),
+        ("csvc:C=1", {}),
+        ("psvc:C=1", {}),
+        ("one_against_rest:binary=(csvc:C=1)", {}),
+        ("nusvc", {}),
+    ],
+)
+def test_a_cost_that_was_left_out_is_searched(tmp_path, files, solver, tried):
+    third = [write(tmp_path / "third.fa", *records("third", 20))] if "rest" in solver else []
+    argv = ["train", *files, *third, "--kernel", "spectrum:k=3", "-o", str(tmp_path / "m"), "--solver", solver]
+    assert main(argv) == 0
+    model = load_model(tmp_path / "m")
+    search = model.record["search"]
+    specs = [spec.get("binary", spec) for spec in ([] if search is None else search["specs"])]
+    assert bool(specs) == bool(tried)
+    for name, values in tried.items():
+        assert {spec[name] for spec in specs} >= values
+    if not third:  # the decisions that chose are those that set the threshold
+        assert (model.threshold is None) == (not tried)
+        assert main([*argv, "--threshold", "none"]) == 0
+        assert load_model(tmp_path / "m").threshold is None
+
+
+@pytest.mark.parametrize("text", ['{"C": 1}', "csv", "csvc:c=1"])
+def test_what_names_no_solver_or_parameter_is_an_error(tmp_path, files, capsys, text):
+    argv = ["train", *files, "--kernel", "spectrum:k=3", "-o", str(tmp_path / "m"), "--solver", text]
+    assert "csvc" in fails(capsys, *argv)
+
+
+@pytest.mark.parametrize("method", [(), ("--solver", "linear_svc"), ("--solver", "csvc:C=10", "--threshold", "mcc")])
+def test_a_threshold_is_set_with_copies_in_one_fold(tmp_path, method):
+    # classes that differ by chance alone: only a copy in the training part tells one from the other
+    rng = np.random.default_rng(5)
+    files = []
+    for name in ("pos", "neg"):
+        rows = []
+        for i in range(40):
+            letters = rng.choice(list("ACGT"), 60)
+            changed = letters.copy()
+            changed[i] = "ACGT"[("ACGT".index(changed[i]) + 1) % 4]
+            rows += [f">{name}{i}.{j}\n{''.join(one)}\n" for j, one in enumerate((letters, letters, changed))]
+        files.append(write(tmp_path / f"{name}.fa", *rows))
+    reached = []
+    for more in ((), ("--allow-similar",)):
+        argv = ["train", *files, "--kernel", "spectrum:k=5", *method, *more, "-o", str(tmp_path / "m")]
+        assert main(argv) == 0
+        threshold = load_model(tmp_path / "m").threshold
+        reached.append((threshold.sensitivity + threshold.specificity) / 2)
+    assert reached[0] < 0.65
+    assert reached[1] > 0.95
+
+
 def test_folds_belong_to_a_threshold_too(tmp_path, files):
-    argv = ["train", *files, "--kernel", "spectrum:k=3", "--solver", "csvc", "-o", str(tmp_path / "m")]
+    argv = ["train", *files, "--kernel", "spectrum:k=3", "--solver", "csvc:C=1", "-o", str(tmp_path / "m")]
     assert main([*argv, "--folds", "3", "--threshold", "cost=1:2"]) == 0
 
 

@@ -105,9 +105,8 @@ def test_records_with_a_label_in_training_are_left_out(solver, files, tmp_path, 
 
 def test_several_classes(files, tmp_path, capsys):
     path, three = str(tmp_path / "m3.seqkern"), [files[name] for name in MOTIFS]
-    assert (
-        main(["train", *three, "--kernel", "spectrum:k=3", "--solver", "pairwise_voting:binary=csvc", "-o", path]) == 0
-    )
+    voting = "pairwise_voting:binary=(csvc:C=1)"
+    assert main(["train", *three, "--kernel", "spectrum:k=3", "--solver", voting, "-o", path]) == 0
     capsys.readouterr()
     assert main(["suggest", path, files["pool"], "-n", "4", "--diversity", "0", "-o", str(tmp_path / "n.tsv")]) == 0
     rows = table(tmp_path / "n.tsv")

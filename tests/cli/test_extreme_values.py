@@ -28,7 +28,7 @@ def fasta(tmp_path):
 def train(fasta, output):
     """Return the exit code of training."""
     return main(
-        ["train", str(fasta), "--labels", "header", "--kernel", "spectrum:k=2", "--solver", "csvc", "-o", output]
+        ["train", str(fasta), "--labels", "header", "--kernel", "spectrum:k=2", "--solver", "csvc:C=1", "-o", output]
     )
 
 

@@ -9,7 +9,7 @@ from given import inputs
 from seqkern import SequenceSet
 from seqkern.core.errors import TooLargeError
 from seqkern.gram.transforms import build_transform
-from seqkern.kernels import CombinationKernel, SpectrumKernel
+from seqkern.kernels import CombinationKernel, SpectrumKernel, build_kernel
 from seqkern.methods import sources
 from seqkern.methods.fitted import Search
 from seqkern.methods.method import Method
@@ -154,13 +154,29 @@ def test_processes_share_the_memory():
         assert held.memory_budget.limit == limit
 
 
-def test_a_model_does_not_learn_the_weights_again(monkeypatch):
-    kernel = CombinationKernel([SpectrumKernel(1), SpectrumKernel(2)], weights="uniform", scale="variance")
-    method = Method({"both": kernel}, "csvc:C=1", search=Search(budget=1e9))
-    fitted = method.fit(method.data(X, make_labels(X.ids, ["a", "b"] * 10)))
-    plain = FittedKernel(kernel, X).fitted_kernel(np.arange(20))
+@pytest.mark.parametrize("second", ["spectrum:k=2", "rbf:gamma=jaakkola,base=(spectrum:k=2)"])
+@pytest.mark.parametrize("budget", [1e9, None])
+def test_a_model_does_not_learn_the_weights_again(second, budget, monkeypatch):
+    """Nor those of a sum with a part that learns, of which each training set has a matrix of its own."""
+    kernel = CombinationKernel([SpectrumKernel(1), build_kernel(second)], weights="uniform", scale="variance")
+    method, labels = Method({"both": kernel}, "csvc:C=1", search=Search(budget=budget)), ["a", "b"] * 10
+    fitted = method.fit(method.data(X, make_labels(X.ids, labels)))
+    plain = FittedKernel(kernel, X).fitted_kernel(np.arange(20), np.array(labels))
     monkeypatch.setattr(CombinationKernel, "_learn", None)
     model = fitted.model()
     np.testing.assert_allclose(model.kernel.weights_, plain.weights_)
     np.testing.assert_allclose(model.kernel.scales_, plain.scales_)
     np.testing.assert_allclose(model.decision(X), fitted.solver.decision_function(fitted.block.train), atol=1e-9)
+
+
+def test_a_kernel_derived_from_a_matrix_is_not_taken_for_the_matrix_kernel():
+    """Where the matrix is not kept, it comes with its kernel, the base."""
+    kernel = build_kernel("pairwise:base=(spectrum:k=2)")
+    method = Method({"pairs": kernel}, "csvc:C=1", search=Search(budget=1e9))
+    data = method.data(X, make_labels(X.ids, ["a", "b"] * 10))
+    data.sources["pairs"].held.memory_budget = MemoryBudget(0, 10**9)
+    fitted = method.fit(data)
+    assert fitted.kernel.name == "pairwise"
+    np.testing.assert_allclose(
+        fitted.model().decision(X), fitted.solver.decision_function(fitted.block.train), atol=1e-9
+    )

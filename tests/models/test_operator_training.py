@@ -12,8 +12,10 @@ from seqkern.core.errors import GramError, ParameterError
 from seqkern.core.tsv import read_tsv
 from seqkern.evaluation import make_folds
 from seqkern.gram.transforms import build_transform
-from seqkern.kernels import build_kernel, kernel_specs, parse_spec
+from seqkern.kernels import SumKernel, build_kernel, kernel_specs, parse_spec
+from seqkern.kernels.kernel import Kernel
 from seqkern.kernels.kernel_operator import KernelOperator
+from seqkern.kernels.kernel_specs import has_operator
 from seqkern.methods.loading import load_model
 from seqkern.methods.sources import OperatorSource, check_source
 from seqkern.methods.table_model import TableModel
@@ -25,6 +27,7 @@ from seqkern.study.study import Study
 
 COUNTS = "gapped_kmer:l=5,k=3,reverse_complement=true"
 CLIPPED = "gapped_kmer:l=5,k=3,d=2,estimator=truncated,clip=true,reverse_complement=true"
+MEAN = f"combination:parts=[(mismatch:k=4,m=1),({CLIPPED}),(spectrum:k=3)],weights=uniform"
 EXACT = "primal_svc:C=1,tol=1e-13"
 
 
@@ -148,6 +151,28 @@ def test_folds_search_calibration_and_threshold():
     assert all(result.metrics["auc"] > 0.6 for result in results)
     model = train_model(X, labels, kernel, "primal_svc:C=[0.1,1]", folds=3, calibration="platt")
     assert model.decide(X).probabilities is not None
+
+
+def test_a_mean_of_kernels_is_fitted_and_trained_by_products(monkeypatch):
+    X, labels = sequences(n=200)
+    new, _ = sequences(n=20, seed=9)
+    kernel, v = build_kernel(MEAN), np.random.default_rng(0).normal(size=200)
+    by_grams = kernel.learn_from([part(X) for part in kernel.parts], None)
+    known = SumKernel(kernel.parts, weights=by_grams.weights_ / by_grams.scales_)
+    K, expected = known(X), train_model(X, labels, known, EXACT).decision(new)
+    for name in ("fill", "compute_gram"):
+        monkeypatch.setattr(f"seqkern.methods.sources.{name}", None)
+    monkeypatch.setattr(Kernel, "__call__", None)
+    fitted = build_kernel(MEAN).fit(X)
+    np.testing.assert_allclose(fitted.scales_, by_grams.scales_, rtol=1e-12)
+    np.testing.assert_allclose(fitted.operator(X).times(v), K @ v, rtol=0, atol=1e-9)
+    model = train_model(X, labels, kernel, EXACT)
+    assert isinstance(model, TableModel)
+    np.testing.assert_allclose(model.decision(new), expected, rtol=0, atol=1e-6)
+    assert has_operator(kernel)
+    assert not has_operator(build_kernel(MEAN.replace("spectrum:k=3", "oligo:k=2")))
+    with pytest.raises(ParameterError, match="learns its weights from the Gram matrices of its parts"):
+        build_kernel(MEAN.replace("uniform", "alignment")).operator(X)
 
 
 # ---- the source --------------------------------------------------------------------------------------------

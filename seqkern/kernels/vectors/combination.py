@@ -16,7 +16,7 @@ from seqkern.core.parameters import choice, component, integer, real
 from seqkern.core.types import Array, Arrays, Floats, Header
 from seqkern.kernels import _blocks
 from seqkern.kernels.algebra import SumKernel
-from seqkern.kernels.capabilities import Traits
+from seqkern.kernels.capabilities import Products, Traits, capability
 from seqkern.kernels.composite import CompositeKernel, as_parts
 from seqkern.kernels.kernel import Kernel
 from seqkern.kernels.kernel_specs import build_kernel, kernel_text
@@ -368,36 +368,36 @@ def learn_weights(
     cost: float,
     tol: float,
     max_iter: int,
+    variances: Sequence[float] | None = None,
 ) -> Learned:
     """Return the scales and weights learned from a training set; see `seqkern.kernels.CombinationKernel`.
 
-    Float labels with more than two values are regression labels, all others are classes.
+    Equal weights need only the `variances` of the matrices, no `grams`. Float labels with more than two values are
+    regression labels, all others are classes.
 
     >>> classes = np.array([[1.0, 1.0, -1.0, -1.0]])
     >>> given = dict(scale="variance", joint=True, p=1.0, cost=1.0, tol=1e-3, max_iter=200)
     >>> learn_weights([classes.T @ classes, np.eye(4)], [1, 1, -1, -1], rule="mkl", **given).weights.round(2)
     array([1., 0.])
     """
-    variances = np.array([variance(gram) for gram in grams])
-    scales = np.where(variances > 0, variances, 1.0) if scale == "variance" else np.ones(len(grams))
-    usable = variances > 0 if (variances > 0).any() else np.ones(len(grams), dtype=bool)
-    chosen = [gram for gram, use in zip(grams, usable, strict=True) if use]
-    report: dict[str, Any] = {}
-    if rule == "uniform":
-        weights = np.ones(len(chosen))
-    elif rule == "alignment":
+    found = np.array([variance(gram) for gram in grams] if variances is None else variances)
+    scales = np.where(found > 0, found, 1.0) if scale == "variance" else np.ones(len(found))
+    usable = found > 0 if (found > 0).any() else np.ones(len(found), dtype=bool)
+    chosen = [gram for gram, use in zip(grams, usable, strict=variances is None) if use]
+    weights, report = np.ones(np.count_nonzero(usable)), dict[str, Any]()
+    if rule == "alignment":
         weights, report = learn_alignment(chosen, scales[usable], targets(y, len(grams[0])), joint=joint)
-        found = np.zeros(len(grams))
-        found[usable] = report["alignments"]
-        report["alignments"] = found.tolist()
-    else:
+        alignments = np.zeros(len(grams))
+        alignments[usable] = report["alignments"]
+        report["alignments"] = alignments.tolist()
+    elif rule == "mkl":
         signs = class_signs(y, len(grams[0]))
         weights, report = learn_mkl(chosen, scales[usable], signs, cost=cost, p=p, tol=tol, max_iter=max_iter)
         _warn_of_convergence(report)
     if not weights.any():
         warnings.warn("no kernel is aligned with the labels; all get equal weights", stacklevel=2)
         weights = np.ones(len(chosen))
-    every = np.zeros(len(grams))
+    every = np.zeros(len(found))
     every[usable] = weights / weights.sum()
     return Learned(every, scales, {"rule": rule, **report})
 
@@ -408,8 +408,13 @@ def variance(gram: Floats) -> float:
     >>> variance(np.array([[1.0, 0.0], [0.0, 9.0]])), variance(np.ones((3, 3)))
     (2.5, 0.0)
     """
-    size = float(np.trace(gram)) / len(gram)
-    found = size - float(gram.mean(axis=1).mean())
+    return spread(np.diagonal(gram), gram.mean(axis=1))
+
+
+def spread(diagonal: Floats, means: Floats) -> float:
+    """Return the variance by the diagonal of a Gram matrix and the means of its rows."""
+    size = float(diagonal.sum()) / len(diagonal)
+    found = size - float(means.mean())
     return found if found > FLAT * abs(size) else 0.0
 
 
@@ -511,8 +516,9 @@ class CombinationKernel(SumKernel):
 
     .. math:: K(x, y) = \sum_i w_i K_i(x, y) / s_i
 
-    Complexity: the sum over all parts with a weight. Learning takes their Gram matrices on the n training samples, then
-    O(p²·n²) for p parts by alignment, or one SVM for each set of weights tried by ``"mkl"``.
+    Complexity: the sum over all parts with a weight. Equal weights take one product with each part, or its Gram matrix
+    on the n training samples; learning takes all these matrices, then O(p²·n²) for p parts by alignment, or one SVM for
+    each set of weights tried by ``"mkl"``.
 
     Definiteness: positive semi-definite if all parts are.
 
@@ -625,15 +631,29 @@ class CombinationKernel(SumKernel):
         super()._fit(X, y)
         if self.weights == "uniform" and self.scale is None:
             return
-        self._check_memory(len(X))
         parts = getattr(self, "bases_", None) or self._given()
-        self._keep(self._learn([part(X, n_threads=self.n_threads) for part in parts], y))
+        if self.weights == "uniform":
+            self._keep(self._learn((), y, [self._variance(part, X) for part in parts]))
+        else:
+            self._check_memory(len(X), len(parts) + 3)
+            self._keep(self._learn([part(X, n_threads=self.n_threads) for part in parts], y))
 
-    def _learn(self, grams: Sequence[Floats], y: npt.ArrayLike | None) -> Learned:
+    def _variance(self, part: Kernel, X: Data) -> float:
+        """Return the variance of the samples under a part, by one product if it takes less memory than the matrix."""
+        if part.operator and part.operator.bytes(X) < 8 * len(X) ** 2:
+            K = part.operator(X)
+            return spread(K.squares, K.times(np.ones(len(X))) / len(X))
+        self._check_memory(len(X), 1)
+        return variance(part(X, n_threads=self.n_threads))
+
+    def _learn(
+        self, grams: Sequence[Floats], y: npt.ArrayLike | None, variances: Sequence[float] | None = None
+    ) -> Learned:
         """Return the weights and scales learned from the Gram matrices of the parts on the training samples."""
         return learn_weights(
             grams,
             y,
+            variances=variances,
             rule=self.weights,
             scale=self.scale,
             joint=self.alignment == "joint",
@@ -646,9 +666,9 @@ class CombinationKernel(SumKernel):
     def _keep(self, learned: Learned) -> None:
         self.weights_, self.scales_, self.report_ = learned.weights, learned.scales, learned.report
 
-    def _check_memory(self, n: int) -> None:
+    def _check_memory(self, n: int, matrices: int) -> None:
         """Raise GramError, before any work, if the Gram matrices of the parts do not fit into memory."""
-        need, free = 8 * n * n * (len(self.parts) + 3), available_memory()
+        need, free = 8 * n * n * matrices, available_memory()
         if need > free:
             raise GramError(
                 f"learning the weights of {len(self.parts)} kernels on {n} samples takes {format_bytes(need)} of "
@@ -674,6 +694,14 @@ class CombinationKernel(SumKernel):
 
     def _nested(self) -> dict[str, Kernel]:
         return {}
+
+    @capability
+    def operator(self) -> Products:
+        """The weighted sum of the parts' products, unless weights are yet to be learned from Gram matrices."""
+        if self.weights != "uniform" and not hasattr(self, "weights_"):
+            problem = f"kernel {self.name!r} learns its weights from the Gram matrices of its parts"
+            raise ParameterError(problem, remedy="choose weights=uniform, or kernel sum")
+        return super().operator
 
     @property
     def active(self) -> list[int]:

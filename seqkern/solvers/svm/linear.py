@@ -11,7 +11,7 @@ from seqkern.core.types import Floats, Ints
 from seqkern.kernels.decisions import LARGEST_SET, DeferredImplicit
 from seqkern.kernels.kernel_operator import Implicit, KernelOperator, SparseImplicit
 from seqkern.solvers import _linear
-from seqkern.solvers.capabilities import SEARCH_COST, Effort, Traits
+from seqkern.solvers.capabilities import SEARCH_COST_OF_MANY, Effort, Traits
 from seqkern.solvers.checking import EPSILON, largest_value
 from seqkern.solvers.contract import BinarySolver
 from seqkern.solvers.products.losses import Hinge, best_bias
@@ -440,7 +440,7 @@ class LinearSVC(KernelExpansion, BinarySolver):
     name = "linear_svc"
     summary = "Support vector machine without a Gram matrix, for many sequences: same solution as csvc."
     declared = Traits(
-        sparse=True, operator=True, margin=1.0, search=SEARCH_COST, effort=Effort(products=15.0, growth=0.2)
+        sparse=True, operator=True, margin=1.0, search=SEARCH_COST_OF_MANY, effort=Effort(products=15.0, growth=0.2)
     )
     input: ClassVar[str] = "implicit"
 
