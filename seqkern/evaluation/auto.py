@@ -117,8 +117,8 @@ REASONS = {
     "windows": "All have one length, so kernels that compare position by position were tried besides those that count "
     "k-mers anywhere.",
     "regions": "They differ in length, so only kernels that count k-mers anywhere were tried{strands}.",
-    "peptides": "They are short, so kernels of composition, short k-mers, pairs of residues and subsequences were "
-    "tried, and one of similar residues at similar positions.",
+    "peptides": "They are short, so kernels of composition, short k-mers, pairs of residues, subsequences and "
+    "alignments were tried, and one of similar residues at similar positions.",
     "proteins": "They are whole proteins, so kernels of k-mers with mismatches and gaps, of both ends and, where a "
     "Gram matrix is computed, of local alignments were tried.",
     "several": "Kernels that suit each of the sequences were tried on all of them, joined by the mean, the product or "
