@@ -174,8 +174,8 @@ def halve(
     last all samples; the inner folds of each are the folds that it has (see `SharedFits`). Without, all samples are
     the only training set. Kernels in `combinations` are chosen only if clearly better than the best single kernel.
     """
-    check_search(search)
     labels = data.labels
+    check_search(search, labels.kind)
     sets = [np.arange(len(labels))]
     if folds is not None:
         sets = [np.flatnonzero(folds != f) for f in range(int(folds.max()) + 1)] + sets

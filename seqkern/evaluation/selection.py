@@ -777,7 +777,7 @@ def select(
     candidates = list(candidates)
     if not candidates:
         raise ParameterError("no solver to choose from", remedy="give at least one")
-    check_search(search)
+    check_search(search, data.labels.kind)
     if len(candidates) == 1:
         return Choice(*candidates[0], math.nan, candidates, np.empty((1, 0)))
     trials = make_trials(data, candidates, make_solver, search, fit_cache=fit_cache)
@@ -785,8 +785,9 @@ def select(
     return best_choice(trials, search)
 
 
-def check_search(search: Search) -> None:
-    """Raise ParameterError for settings that no inner loop can have."""
+def check_search(search: Search, kind: str) -> None:
+    """Raise ParameterError for settings that no inner loop of a kind of labels can have."""
+    _metric(search.metric, kind)
     check_integer("inner folds", search.folds if search.clusters is None else search.clusters, 2)
     check_integer("seed", search.seed, 0)
     check_choice("rule", search.rule, RULES)

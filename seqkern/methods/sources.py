@@ -972,28 +972,30 @@ def fitting(
 
     Raise GramError if none fits. The number of threads makes no difference.
     """
-    found, problem = [], None
-    for entry, solver in members:
-        try:
-            with given_threads(1):
-                _check_fits(entry, X, solver, memory_limit)
-            found.append((entry, solver))
-        except GramError as error:
-            problem = error
-            tell(f"{entry.name} is left out: {error.problem}")
-    if problem is not None and not found:
-        raise problem
-    return found
+    limit = MemoryBudget.of(memory_limit, False).limit
+    with given_threads(1):
+        needs = [_bytes_alone(entry, X, solver) for entry, solver in members]
+    if min(needs) > limit:
+        least = format_bytes(min(needs))
+        raise GramError(
+            f"no kernel of the portfolio fits in memory: the smallest needs {least} of memory, but the limit is "
+            f"{format_bytes(limit)}{default_limit_text(memory_limit)}",
+            remedy=f"raise it to {least}" if memory_limit is not None else more_memory(memory_limit),
+        )
+    for (entry, _), need in zip(members, needs, strict=True):
+        if need > limit:
+            what = f"it needs {format_bytes(need)} of memory, and the limit is {format_bytes(limit)}"
+            tell(f"{entry.name} is left out: {what}")
+    return [one for one, need in zip(members, needs, strict=True) if need <= limit]
 
 
-def _check_fits(entry: "KernelEntry", X: Samples, solver: "SolverEntry", memory_limit: int | str | None) -> None:
-    """Raise GramError if a kernel does not fit in memory by itself."""
+def _bytes_alone(entry: "KernelEntry", X: Samples, solver: "SolverEntry") -> int:
+    """Return the memory of training with one kernel."""
     kernel, n = entry.kernel, len(X)
     gives = solver_input(kernel, solver.input, solver.accepts_operator, X, entry.transforms)
-    if gives != "gram":
-        make_source(kernel, X, gives=gives, memory_limit=memory_limit)
-        return
-    budget = MemoryBudget.of(memory_limit, False, lambda n: max(one.gram_bytes(n) for one in solver.grid))
-    need = budget.fit_bytes(HeldKernel.of(kernel, X, len(entry.transforms)), n, 0)
-    if need > budget.limit:
-        raise GramError(f"it needs {format_bytes(need)} of memory, and the limit is {format_bytes(budget.limit)}")
+    if gives == "gram":
+        budget = MemoryBudget(0, 0, beside=lambda n: max(one.gram_bytes(n) for one in solver.grid))
+        return budget.fit_bytes(HeldKernel.of(kernel, X, len(entry.transforms)), n, 0)
+    if gives == "implicit" and is_deferred(X):
+        return DeferredImplicit.bytes_for(kernel, X) + RECORD_BYTES * n
+    return int(getattr(kernel, gives).bytes(X)) + RECORD_BYTES * n

@@ -59,11 +59,11 @@ FILES = {
 }
 MADE = {
     "set": """datasets --name set -o set --entry '{"fasta": ["pos.fa", "neg.fa"]}'""",
-    "m": "train pos.fa neg.fa --kernel spectrum:k=2 --solver csvc -o m",
-    "long": "train pos.fa neg.fa --kernel spectrum:k=4 --solver csvc -o long",
-    "sites": "train genome.fa --sites sites.tsv --window=-5:+5 --kernel weighted_degree --solver csvc -o sites",
+    "m": "train pos.fa neg.fa --kernel spectrum:k=2 --solver csvc:C=1 -o m",
+    "long": "train pos.fa neg.fa --kernel spectrum:k=4 --solver csvc:C=1 -o long",
+    "sites": "train genome.fa --sites sites.tsv --window=-5:+5 --kernel weighted_degree --solver csvc:C=1 -o sites",
     "three": "train pos.fa neg.fa third.fa --kernel spectrum:k=2 --solver pairwise_voting:binary=csvc -o three",
-    "genes": "train genes.tsv --labels labels.tsv --kernel linear --solver csvc -o genes",
+    "genes": "train genes.tsv --labels labels.tsv --kernel linear --solver csvc:C=1 -o genes",
 }
 
 
@@ -153,7 +153,7 @@ CASES = [
     ),
     # labels
     Case(f"train headers.fa -o x {S}", "--labels (header", f"train headers.fa --labels header -o x {S}"),
-    Case(f"train headers.fa -o x {S}", "first-word", f"train words.fa --labels first-word -o x {S}"),
+    Case(f"train headers.fa -o x {S}", "first-word", f"train words.fa --labels first-word -o x {K} --solver csvc:C=1"),
     Case(
         f"train headers.fa -o x {S}", "choose solver one_class_svm", f"train headers.fa -o x {K} --solver one_class_svm"
     ),

@@ -229,10 +229,10 @@ def test_commands_under_ulimit(tmp_path):
         text = "".join(f">{name}{i}\n{letters[i % 4]}{letters * 5}{letters[i % 3]}\n" for i in range(5000))
         (tmp_path / f"{name}.fa").write_text(text)
     train = ["train", "pos.fa", "neg.fa", "--kernel", "spectrum:k=3", "-o", "m.seqkern", "--threads", "1", "--solver"]
-    code, lines = limited(tmp_path, 1000, *train, "csvc")
+    code, lines = limited(tmp_path, 1000, *train, "csvc:C=1")
     assert (code, len(lines)) == (1, 1)
     assert re.search(r"needs 811 MB .* \(half of the memory left by ulimit -v\); raise .*--solver linear_svc", lines[0])
-    code, lines = limited(tmp_path, 1000, *train, "csvc", "--memory", "900MB")
+    code, lines = limited(tmp_path, 1000, *train, "csvc:C=1", "--memory", "900MB")
     assert (code, len(lines)) == (1, 1)
     assert re.search(
         # the matrix, or the solver's rows in single precision

@@ -101,7 +101,7 @@ def test_method_makes_no_fold_even_for_the_threshold():
     X, labels = donors()
     method = Method(SpectrumKernel(3), "csvc:C=[0.1,10]", search=Search(metric="span"))
     assert method.inner_folds == 0
-    assert not method.accepts_operator
+    assert method.inputs == {"spectrum": ("gram", False)}
     assert not method.accepts_rows
     fitted = method.fit(method.data(X, labels))
     assert fitted.inner.n == 2

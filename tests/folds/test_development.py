@@ -10,6 +10,7 @@ from given import halve, select
 from seqkern.cli.main import main
 from seqkern.core.errors import FoldError, ParameterError
 from seqkern.evaluation import FoldSet, Split, composition_rows, make_folds, read_folds, write_composition, write_folds
+from seqkern.evaluation.halving import Stage
 from seqkern.evaluation.metrics import matthews_correlation
 from seqkern.evaluation.ranking import roc_auc
 from seqkern.evaluation.selection import inner_folds
@@ -123,7 +124,7 @@ def test_every_rung_of_a_halving_scores_on_the_whole_development_part():
         return K[np.ix_(train, train)], K[np.ix_(valid, train)]
 
     candidates = [(name, {"solver": "csvc", "C": C}) for name in ("a", "b") for C in (0.1, 1)]
-    halve({"a": pair, "b": pair}, own, candidates, make_solver, [(30, 2), (80, 2)])
+    halve({"a": pair, "b": pair}, own, candidates, make_solver, [Stage(0.4, True), Stage()])
     assert seen
     assert all(valid == list(range(60, 80)) for valid in seen)
 
