@@ -206,7 +206,7 @@ def _data_lines(model: Model, units: str, asked: bool) -> Iterator[tuple[str, st
 def _method_lines(model: Model, training: Training, searched: bool) -> Iterator[tuple[str, str]]:
     """Yield lines on kernel, transforms and solver, and on their choices and learned values."""
     record = model.record
-    chosen = record["search"] is not None and len(set(record["search"]["kernels"])) > 1
+    chosen = training.auto or (record["search"] is not None and len(set(record["search"]["kernels"])) > 1)
     given = "auto" if training.auto else training.request.kernel
     yield "kernel", f"{record['kernel']}, of {given}" if chosen else given
     for name, value in model.kernel.learned().items():
