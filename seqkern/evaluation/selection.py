@@ -331,20 +331,20 @@ class SharedFits:
         key = canonical_json([kernel, repr(specs), rows, len(self.sample)])
         if key in self._found:
             return self._found[key]
+        others = np.setdiff1d(self.sample, train)
         found = None if self.fit_cache is None else self.fit_cache.get(key)
         if found is None:
-            found = self._fit(kernel, specs, train)
+            found = self._fit(kernel, specs, train, others)
             if self.fit_cache is not None:
                 self.fit_cache.put(key, found)
-        others = np.setdiff1d(self.sample, train)
         self._found[key] = {**found, "fits": [(others, *map(np.asarray, one)) for one in found["fits"]]}
         return self._found[key]
 
-    def _fit(self, kernel: str, specs: Sequence[dict[str, Any]], train: Indices) -> dict[str, Any]:
+    def _fit(self, kernel: str, specs: Sequence[dict[str, Any]], train: Indices, others: Indices) -> dict[str, Any]:
         """Fit solvers, each starting from the previous solution; return their decisions about the other samples."""
         labels = self.data.labels.take(train)
         y = labels.targets()
-        block = self.data.at(kernel, np.setdiff1d(self.sample, train), like=train)
+        block = self.data.at(kernel, others, like=train)
         found: dict[str, Any] = {"fits": [], "failed": 0, "gaps": []}
         for solver in fit_chain(self.make, specs, None, (block.train, y, labels.groups), labels.kind, found):
             found["fits"].append([one.tolist() for one in decided(solver, block.test, labels.kind)])

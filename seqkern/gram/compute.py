@@ -109,8 +109,7 @@ def check_tile_fits(grid: TileGrid, work: int, limit: int | str | None, path: Pa
         enough = limit is not None and need <= available_memory()
         raise GramError(
             f"one tile of a matrix of {_shape(grid)} needs {format_bytes(need)} of memory{_of_work(work, need)}, but "
-            "the limit is "
-            f"{format_bytes(allowed)}{default_limit_text(limit)}",
+            f"the limit is {format_bytes(allowed)}{default_limit_text(limit)}",
             file=path,
             remedy=f"set the limit (--memory, memory_limit in a study) to {format_bytes(need)} or more"
             if enough
