@@ -23,13 +23,13 @@ from seqkern.evaluation.selection import (
     FitCache,
     MakeSolver,
     Numbers,
-    Part,
     Search,
     SharedFits,
     Trials,
     best_choice,
     check_search,
     make_trials,
+    parts_of_folds,
     standard_error,
 )
 from seqkern.sequences.labels import Labels
@@ -194,7 +194,7 @@ def halve(
             own = np.intersect1d(sample, rows)
             how: dict[str, Any] = {"fit_cache": fit_cache, "kept_bytes": 0}  # what is kept has a place of its own
             if folds is not None:
-                how |= {"parts": _parts(folds[own], labels.take(own)), "shared": shared, "rows": own}
+                how |= {"parts": list(parts_of_folds(folds[own], labels.take(own))), "shared": shared, "rows": own}
             trials.append(make_trials(data.take(own), candidates, make_solver, search, **how))
         _try(trials, alive, _of_stage(candidates, stage), plan, stage)
         for place, one in enumerate(trials):
@@ -273,15 +273,6 @@ def _passed(trials: Trials, margin: float) -> list[str]:
     behind = [usable[best] - own for own in usable]
     kept = [c for c, by in enumerate(behind) if by.mean() <= max(margin, 2 * standard_error(by))]
     return [trials.candidates[c][0] for c in sorted(kept, key=lambda c: -means[c].round(DIGITS))]
-
-
-def _parts(folds: Indices, labels: Labels) -> list[Part]:
-    """Return the inner folds of samples whose folds are given, without those whose training part lacks a class."""
-    found = [(np.flatnonzero(folds != f), np.flatnonzero(folds == f)) for f in np.unique(folds)]
-    if labels.kind == "real":
-        return found
-    n_classes = len(np.unique(labels.y))
-    return [part for part in found if len(np.unique(labels.y[part[0]])) == n_classes]
 
 
 def _subset(labels: Labels, share: float, seed: int, folds: Indices | None = None) -> Indices:

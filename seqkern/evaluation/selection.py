@@ -891,11 +891,15 @@ def inner_folds(labels: Labels, folds: int, seed: int, groups: npt.ArrayLike | N
             "a class of the training set has only one sample (or group), so hyperparameters cannot be chosen",
             remedy="give more samples, or one value for each parameter of the solver",
         )
-    k = min(folds, rarest)
-    fold = deal(y, k, seed, groups)
-    for f in range(k):
+    yield from parts_of_folds(deal(y, min(folds, rarest), seed, groups), labels)
+
+
+def parts_of_folds(fold: Indices, labels: Labels) -> Iterator[Part]:
+    """Yield the inner folds of samples whose folds are given, without those whose training part lacks a class."""
+    n_classes = 0 if labels.kind == "real" else len(np.unique(labels.y))
+    for f in np.unique(fold):
         train, valid = np.flatnonzero(fold != f), np.flatnonzero(fold == f)
-        if len(valid) and len(np.unique(y[train])) == len(classes):
+        if not n_classes or len(np.unique(labels.y[train])) == n_classes:
             yield train, valid
 
 

@@ -15,7 +15,7 @@ from seqkern.core.errors import ConfigError, FoldError, ParameterError, SeqkernE
 from seqkern.core.memory import parse_bytes
 from seqkern.core.threads import given_threads
 from seqkern.evaluation.folds import FoldSet, Split
-from seqkern.evaluation.halving import FINALISTS, Work, schedule
+from seqkern.evaluation.halving import FINALISTS, schedule
 from seqkern.evaluation.held_out import neighbours
 from seqkern.evaluation.selection import inner_folds, unequal
 from seqkern.gram.stored_matrix import EXACT_ROWS, LANCZOS_STEPS, SAMPLED_ROWS
@@ -38,6 +38,8 @@ from seqkern.methods.sources import (
     Samples,
     computed_samples,
     fitting,
+    make_source,
+    predicted_work,
 )
 from seqkern.sequences.labels import Labels
 from seqkern.sequences.sequence_set import SequenceSet
@@ -368,7 +370,12 @@ class PlannedMethod:
     def _halving(self, shape: FoldShape) -> Iterator[Fits]:
         """Yield the fits of successive halving, with the costliest kernels surviving."""
         assert self.budget is not None
-        stages = schedule(shape.train, {name: self._work(name, shape) for name in self.inputs}, self.budget)
+        sources = {
+            name: make_source(one.kernel, one.X, one.transforms, gives=one.gives) for name, one in self.inputs.items()
+        }
+        sizes = [train for train, _ in shape.inner]
+        work = predicted_work(sources, self.candidates, shape.kind, shape.train, shape.classes, sizes)
+        stages = schedule(shape.train, work, self.budget)
         names = sorted(stages.work, key=lambda name: -stages.work[name].seconds())
         names = [name for name in names if name not in stages.left_out]
         for i, stage in enumerate(stages.stages):
@@ -380,15 +387,6 @@ class PlannedMethod:
                     own = own[:1] if stage.coarse else own
                     n = round(train * stage.share)
                     yield Fits(name, n, round((train + valid) * stage.share) - n, own)
-
-    def _work(self, name: str, shape: FoldShape) -> Work:
-        """Return the work of a kernel in the inner loop of a fold."""
-        source, specs = self.inputs[name], [spec for kernel, spec in self.candidates if kernel == name]
-        n_all = max(1, len(source.X))
-        power = 2 if source.gives == "gram" else 1
-        values = source.whole.seconds if source.gives == "gram" else source.size * FEATURE_NS * 1e-9
-        fits = sum(self.cost(Fits(name, *part, tuple(specs)), shape).seconds for part in shape.inner)
-        return Work(values * (shape.train / n_all) ** power, fits / max(1, len(specs)), power, len(specs))
 
     def evaluating(self, shape: FoldShape) -> Iterator[Fits]:
         """Yield the fits of a fold in order, with the costliest candidate in place of the chosen one."""
