@@ -4,10 +4,10 @@ import os
 import subprocess
 import sys
 import threading
-import time
 
 import pytest
 
+from seqkern.core import archive
 from seqkern.core.archive import atomic_write, check_writable, load_archive, save_archive
 from seqkern.core.errors import FileError
 
@@ -97,12 +97,12 @@ def test_bytes_of_a_name_that_are_no_text_come_back(tmp_path):
     assert load_archive(tmp_path / "x.npz")[0] == {"file": name}
 
 
-def test_an_archive_of_too_many_arrays_is_refused_soon(tmp_path):
+def test_an_archive_of_too_many_arrays_is_refused_before_any_is_read(tmp_path, monkeypatch):
     path = tmp_path / "many.npz"
-    save_archive(path, {}, {f"a{i}": [i] for i in range(30_000)})
-    start = time.process_time()
-    with pytest.raises(FileError, match=r"many\.npz: .*30,001 arrays, more than 10,000") as caught:
-        load_archive(path)
-    assert time.process_time() - start < 1
+    save_archive(path, {}, {f"a{i}": [i] for i in range(10_001)})
+    with monkeypatch.context() as patch:
+        patch.setattr(archive, "_read_array", lambda *_: pytest.fail("an array was read"))
+        with pytest.raises(FileError, match=r"many\.npz: .*10,002 arrays, more than 10,000") as caught:
+            load_archive(path)
     assert "\n" not in str(caught.value)
     assert load_archive(path, wanted=lambda name: name == "a7")[1]["a7"].tolist() == [7]

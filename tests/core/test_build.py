@@ -84,6 +84,7 @@ TWICE = """def twice(int x):
 """
 
 
+@pytest.mark.nightly
 @pytest.mark.skipif(sys.platform != "linux" or shutil.which("cc") is None, reason="needs a C compiler on Linux")
 def test_two_folders_and_two_places_of_python_give_the_same_modules(tmp_path):
     linker = sysconfig.get_config_var("LDSHARED")

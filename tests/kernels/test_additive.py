@@ -113,6 +113,7 @@ NOT_ALONE = {
 }
 
 
+@pytest.mark.nightly
 def test_a_sequence_that_is_one_word_has_its_weight(case):
     kernel, X, support, coefficients = case
     if kernel.name in NOT_ALONE:

@@ -536,6 +536,7 @@ def test_identity_and_state_are_of_the_content_of_files(name, composite, tmp_pat
 # ---- learning from data --------------------------------------------------------------------------
 
 
+@pytest.mark.nightly
 def test_only_kernels_that_learn_have_anything_learned(kernel, fitted, X):
     assert fitted._fitted == kernel.traits.data_dependent
     if not kernel.traits.data_dependent:

@@ -1,6 +1,7 @@
 """The permutation test of a whole procedure: against a naive twin, with any number of processes, on noise."""
 
 import numpy as np
+import pytest
 
 from seqkern.kernels import build_kernel
 from seqkern.methods.crossval import OuterFolds, as_record, cross_validate, evaluate_fold, mean_score, procedure_test
@@ -68,6 +69,7 @@ def test_a_kernel_that_learns_from_labels_is_fitted_again():
     assert abs(found.mean - 0.5) < 0.1
 
 
+@pytest.mark.nightly
 def test_on_noise_p_is_not_small_too_often():
     small = 0
     for seed in range(8):

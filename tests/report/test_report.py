@@ -497,6 +497,7 @@ def test_hostile_names_are_only_text(tmp_path, kind):
         assert name in parsed.text
 
 
+@pytest.mark.nightly
 @pytest.mark.drawn
 def test_many_families_stay_small(tmp_path):
     families = tuple(f"{a}.{b}" for a in range(1, 7) for b in range(1, 11))

@@ -84,6 +84,7 @@ def one_line(info):
 
 
 @each(GRAMS)
+@pytest.mark.nightly
 def test_says_whether_it_gives_bounds(solver):
     solver, problem = fitted(solver)
     found = solver.leave_one_out(problem.K, problem.y)
@@ -130,6 +131,7 @@ def test_learns_and_predicts_what_it_decides(solver):
 
 
 @each(CLASSIFIERS)
+@pytest.mark.nightly
 def test_names_of_classes_do_not_matter(solver):
     solver, problem = fitted(solver)
     for names in (np.array([-1.0, 1.0, 2.0]), np.array(["donor", "neither", "other"])):
@@ -243,6 +245,7 @@ def test_state_and_back(solver, tmp_path):
 
 
 @each(CLASSIFIERS)
+@pytest.mark.nightly
 def test_state_of_named_classes(solver):
     problem = Problem(solver)
     names = np.array(["donor", "neither", "other"], dtype=object)[problem.y]
@@ -268,6 +271,7 @@ def test_restricted_to_its_support(solver):
 
 
 @each(EXAMPLES)
+@pytest.mark.nightly
 def test_columns_outside_the_support_do_not_matter(solver):
     solver, problem = fitted(solver)
     decisions = solver.decision_function(problem.new)

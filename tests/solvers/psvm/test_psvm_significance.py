@@ -135,6 +135,7 @@ def rate_of_findings(statistic, epsilon_scale, trials=250, permutations=19):
     return count
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("statistic", "epsilon_scale"), [("coefficient", "max"), ("coefficient", "absolute"), ("correlation", "max")]
 )
