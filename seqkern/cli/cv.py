@@ -26,7 +26,7 @@ from seqkern.cli.output import (
     warn,
 )
 from seqkern.cli.requests_training import CvRequest, MethodRequest
-from seqkern.cli.training_input import Input, chosen_method, log_fewer_folds, read_input, read_training
+from seqkern.cli.training_input import Input, chosen_method, log_fewer_folds, read_input, read_training, with_columns
 from seqkern.core.archive import atomic_write
 from seqkern.core.checkpoint import Checkpoint, CheckpointFolder
 from seqkern.core.checks import check_integer
@@ -373,6 +373,7 @@ def record(found: CrossValidated) -> dict[str, Any]:
 
 def run(request: CvRequest) -> None:
     """Run the verb."""
+    request = with_columns(request)
     training = read_training(request)
     outer = outer_folds(request, request.folds)
     check_result_folder(request)

@@ -17,7 +17,7 @@ import yaml
 from seqkern.cli.requests import POLICIES
 from seqkern.cli.requests_studies import DemoRequest
 from seqkern.cli.requests_training import CvRequest, InitRequest
-from seqkern.cli.training_input import read_input, read_training
+from seqkern.cli.training_input import read_input, read_training, with_columns
 from seqkern.core.checkpoint import note_kept
 from seqkern.core.errors import ParameterError
 from seqkern.core.progress import pause
@@ -70,7 +70,7 @@ def _read(request: InitRequest) -> tuple[dict[str, Any], dict[str, Any], str, st
     """Return the entry of the sequences, a simple kernel and a solver that suit them, and a summary."""
     if "-" in request.fasta:
         raise ParameterError("a study cannot read standard input", remedy="give a file")
-    given = read_input(read_training(request.converted(CvRequest)))
+    given = read_input(read_training(with_columns(request.converted(CvRequest))))
     X, labels, home = cast(SequenceSet, given.X), given.labels, os.path.realpath(request.folder)
     usual = {name for name in POLICIES if not request.has(name)}
     entry = {key: _moved(value, home) for key, value in given.entry.items() if key not in usual}

@@ -15,7 +15,7 @@ from seqkern.cli.new_sequences import policies_for
 from seqkern.cli.output import check_result_folder, log, log_formulas, metric_name, naming_file, result_folder
 from seqkern.cli.requests_models import TestRequest
 from seqkern.cli.requests_training import CvRequest
-from seqkern.cli.training_input import Input, read_input, read_training
+from seqkern.cli.training_input import Input, read_input, read_training, with_columns
 from seqkern.core.errors import LabelError, ModelError
 from seqkern.core.tsv import aligned, write_tsv
 from seqkern.core.types import Ints
@@ -108,7 +108,7 @@ def _read(request: TestRequest, model: Model) -> Input:
         own |= {"window": str(model.window), "site": model.window.site}
     if request.labels is not None and model.kind == "binary":
         own["positive"] = model.classes[1]
-    return read_input(read_training(request.converted(CvRequest, **own)))
+    return read_input(read_training(with_columns(request.converted(CvRequest, **own))))
 
 
 def _as_in_training(model: Model, labels: Labels, source: str) -> Labels:

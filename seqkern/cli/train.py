@@ -17,7 +17,7 @@ from seqkern.cli import cv
 from seqkern.cli.common import unrecognised
 from seqkern.cli.output import log_counts, metric_name, naming_file, warn
 from seqkern.cli.requests_training import TrainRequest
-from seqkern.cli.training_input import Input, Training, chosen_method, read_input, read_training
+from seqkern.cli.training_input import Input, Training, chosen_method, read_input, read_training, with_columns
 from seqkern.cli.wrong_files import same_in_two_classes
 from seqkern.core.archive import check_writable
 from seqkern.core.checkpoint import CheckpointFolder
@@ -340,6 +340,7 @@ def _counted(count: int, what: str) -> str:
 
 def run(request: TrainRequest) -> None:
     """Run the verb."""
+    request = with_columns(request)
     training = read_training(request)
     folds = (5 if training.auto else None) if request.cv is None else request.cv or None
     if folds is None:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple, TypeVar, cast
 
 import numpy as np
 
@@ -13,8 +14,8 @@ from seqkern.cli.common import OF_TABLE, check_names, given_files, read_tracks, 
 from seqkern.cli.output import log, log_counts, log_unlabelled, warn
 from seqkern.cli.requests import POLICIES
 from seqkern.cli.requests_training import MethodRequest
-from seqkern.cli.wrong_files import check_genome, check_kinds, check_same, check_twice
-from seqkern.core.checks import whole_number
+from seqkern.cli.wrong_files import check_genome, check_kinds, check_same, check_twice, holds_table
+from seqkern.core.checks import read_number, whole_number
 from seqkern.core.errors import LabelError, ParameterError
 from seqkern.core.progress import parse_duration
 from seqkern.core.text_files import is_one_file, open_lines
@@ -260,6 +261,46 @@ def read_training(request: MethodRequest) -> Training:
             request.refuse(needed, "inner_folds", remedy="add --search, or remove {option}")
     _ = training.views, training.method  # complain before any file is read
     return training
+
+
+SEQUENCE_COLUMNS = "sequence", "seq", "mutated_sequence", "protein", "peptide"
+VALUE_COLUMNS = "value", "fitness", "score", "target"
+
+
+AnyTraining = TypeVar("AnyTraining", bound=MethodRequest)
+
+
+def with_columns(request: AnyTraining) -> AnyTraining:
+    """Return the request with the columns of the sequence, the label and the id of a table, unless they are named."""
+    if len(request.fasta) != 1 or request.sequences or request.labels or not holds_table(request.fasta[0]):
+        return request
+    if any(entry.kernel.traits.accepts != "sequences" for entry in read_kernel(request.kernel).candidates):
+        return request
+    file = request.fasta[0]
+    header, *rows = read_cells(file)
+    columns = dict(zip(header, zip(*rows, strict=False), strict=False))
+    of_letters = [name for name, cells in columns.items() if all(map(re.compile("[A-Z*-]{3,}").fullmatch, cells))]
+    of_numbers = [name for name, cells in columns.items() if np.isnan([*map(read_number, cells)]).mean() < 0.5]
+    sequence = _only(SEQUENCE_COLUMNS, of_letters, columns)
+    label = request.label_field if request.label_field in columns else _only(VALUE_COLUMNS, of_numbers, columns)
+    for column, what, flag in ((sequence, "sequences", "--sequences"), (label, "labels", "--label-field")):
+        if column is None:
+            raise ParameterError(
+                f"no column is known to hold the {what} among {', '.join(header)}",
+                file=file,
+                remedy=f"name it with {flag}",
+            )
+    log(f"{file}: sequences in column {sequence}, labels in column {label}; --sequences and --label-field name others")
+    return request.but(
+        sequences=sequence, label_field=label, id_column=request.id_column or ("id" if "id" in columns else None)
+    )
+
+
+def _only(names: Sequence[str], suitable: Sequence[str], columns: Iterable[str]) -> str | None:
+    """Return the column with the first of some names, or else the only one whose cells suit."""
+    known = {column.lower(): column for column in columns}
+    found = [known[name] for name in names if name in known]
+    return found[0] if found else suitable[0] if len(suitable) == 1 else None
 
 
 def _layers(given: Sequence[str]) -> list[dict[str, Any]]:

@@ -79,6 +79,11 @@ def _kind_of(path: str) -> str:
     return ""
 
 
+def holds_table(path: str) -> bool:
+    """Return whether a file is a table, also of Excel."""
+    return is_excel(path) or _kind_of(path) == "a table"
+
+
 def check_twice(files: Sequence[str]) -> None:
     """Raise LabelError if the same file is given twice."""
     seen: list[Path] = []

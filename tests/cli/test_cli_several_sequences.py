@@ -76,7 +76,7 @@ def test_new_tables_may_lack_sequences_and_name_columns_otherwise(capsys):
     [
         (("r.tsv", "--sequences", "alpha,gamma"), "r.tsv: unknown column 'gamma'"),
         (("r.tsv", "--sequences", "alpha,alpha"), "names 'alpha' twice"),
-        (("r.tsv", "--id-column", "id"), "--id-column needs --sequences"),
+        (("r.tsv", "--id-column", "id"), "no column is known to hold the sequences among id, label, alpha, beta"),
         (("r.tsv", "new.tsv", *COLUMNS), "--sequences needs one table"),
         (("r.alpha.fasta", *FILES), "r.alpha.fasta has no name as a view"),
         ((), "no sequences given"),
@@ -148,3 +148,25 @@ def test_a_matrix_of_a_table_is_that_of_the_kernel(capsys):
     table = read_tsv("r.tsv")
     X = join_views({name: [row[name] for row in table] for name in ("alpha", "beta")}, "protein")
     np.testing.assert_array_equal(np.load("k.npy"), build_kernel(EACH)(X))
+
+
+def test_the_columns_of_a_table_of_variants_are_found(capsys, folder):
+    values = np.arange(12) / 7
+    rows = [f"v{i},{'MKV' + 'ACDEFGHIKLMN'[i]},A4{i},{value}" for i, value in enumerate(values)]
+    (folder / "v.csv").write_text("\n".join(["id,Sequence,mutant,activity", *rows]) + "\n")
+    assert main(["train", "v.csv", "--kernel", "spectrum:k=1", "--solver", "gp_regression", "-o", "m.seqkern"]) == 0
+    said = capsys.readouterr()
+    assert "v.csv: sequences in column Sequence, labels in column activity" in said.err
+    assert main(["predict", "m.seqkern", "v.csv", "--id-column", "id"]) == 0
+    assert [row["id"] for row in predicted(capsys)] == [f"v{i}" for i in range(12)]
+
+
+@pytest.mark.parametrize(
+    ("header", "row", "problem"),
+    [("a,b,value", "MKV,MKL,1", "to hold the sequences among a, b, value; name it with --sequences"),
+     ("seq,x,y", "MKV,1,2", "to hold the labels among seq, x, y; name it with --label-field")],
+)  # fmt: skip
+def test_columns_that_could_be_several_are_asked_for(capsys, folder, header, row, problem):
+    (folder / "v.csv").write_text(f"{header}\n{row}\n")
+    assert main(["cv", "v.csv"]) == 1
+    assert capsys.readouterr().err == f"seqkern: v.csv: no column is known {problem}\n"
