@@ -433,7 +433,7 @@ def _by_position(
 
 
 def _mutations(samples: Samples, *, most: int | None = None, parent: str | None = None) -> list[NamedSplit]:
-    """Train on variants with at most `most` mutations (default: about half of them), test on the others."""
+    """Train on variants with at most `most` mutations (default: of at least half of them), test on the others."""
     counts = _differences(samples, "mutations", parent).sum(axis=1)
     if most is None:
         most = min(int(np.sort(counts)[(len(counts) - 1) // 2]), int(counts.max()) - 1)
