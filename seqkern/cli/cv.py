@@ -36,6 +36,7 @@ from seqkern.core.threads import given_threads
 from seqkern.core.tsv import aligned, write_tsv
 from seqkern.evaluation.chance import SHARED_TRAINING, PermutationTest
 from seqkern.evaluation.estimates import Estimate, estimates
+from seqkern.evaluation.fold_methods import BY_POSITION
 from seqkern.evaluation.fold_tables import FoldResult, fold_remarks, write_results
 from seqkern.evaluation.folds import Split
 from seqkern.evaluation.intervals import auc_ends, too_few
@@ -46,6 +47,7 @@ from seqkern.methods.crossval import OuterFolds, as_record, check_splits, cross_
 from seqkern.methods.method import FEWEST_SHARED, Method, identity_of
 from seqkern.methods.sources import FitData
 from seqkern.methods.training import SampleGroups, collect_training_data, group_samples
+from seqkern.sequences.fasta import read_fasta
 from seqkern.sequences.labels import Labels
 from seqkern.sequences.sequence_set import SequenceSet
 from seqkern.sequences.similarity import similar_groups
@@ -73,11 +75,16 @@ class CrossValidated(NamedTuple):
 
 def outer_folds(request: MethodRequest, folds: int) -> OuterFolds:
     """Return the design of the outer folds."""
-    if request.fold_method in ("leave-one-out", "leave-one-group-out", "predefined"):
-        why = f"does not work with --fold-method {request.fold_method}, which draws no folds"
-        request.refuse(why, "repeats", "folds")
+    method = request.fold_method
+    if method in ("leave-one-out", "leave-one-group-out", "predefined", "mutations", "value"):
+        request.refuse(f"does not work with --fold-method {method}, which draws no folds", "repeats", "folds")
+    if method == "position-blocks":
+        request.refuse(f"does not work with --fold-method {method}, which has no others", "repeats")
+    if request.parent is not None and method not in (*BY_POSITION, "mutations"):
+        request.refuse("needs --fold-method position, position-blocks or mutations", "parent")
     check_integer("folds", folds, 2)
-    return OuterFolds(request.fold_method, folds, request.repeats, request.seed)
+    parent = None if request.parent is None else read_fasta(request.parent).string(0)
+    return OuterFolds(method, folds, request.repeats, request.seed, parent)
 
 
 def count_choices(request: MethodRequest, folds: int, labels: Labels) -> int:
@@ -88,6 +95,8 @@ def count_choices(request: MethodRequest, folds: int, labels: Labels) -> int:
     columns = {"leave-one-group-out": labels.groups, "predefined": labels.folds}
     if request.fold_method == "leave-one-out":
         return len(labels)
+    if request.fold_method in ("mutations", "value"):
+        return 1
     column = columns.get(request.fold_method)
     return folds * request.repeats if column is None else len(set(column.tolist()))
 
@@ -104,7 +113,9 @@ def grouped_samples(request: MethodRequest, given: Input) -> SampleGroups:
         allow_similar=request.allow_similar,
         n_threads=request.threads,
     )
-    for sentence in kept.sentences:
+    library = kept.similar and kept.similar.library
+    random = request.fold_method in (None, "stratified") and labels.groups is None
+    for sentence in [library.describe()] if library and not random else kept.sentences:
         log(sentence)
     if request.fold_method is None:
         log_folds(given.dataset.notes)
@@ -124,8 +135,9 @@ def check_design(method: Method, given: Input, outer: OuterFolds, kept: SampleGr
     residues = None if residues is None else residues.take(used)
     if labels.kind == "none":
         raise LabelError("no labels to score by", remedy="give the negatives as a second file, or add --labels")
+    named = outer.method is not None and (labels.groups is not None or labels.folds is not None)
     labels = replace(labels, groups=kept.groups)
-    lacking = too_few(labels)
+    lacking = too_few(replace(labels, groups=None) if named else labels)  # who names given folds knows how few they are
     if lacking is not None:
         raise FoldError(lacking.sentence(), remedy="give more samples, or train without a score (seqkern train --cv 0)")
     check_splits(method, labels, outer.splits(labels, X, None if residues is None else residues.record))
@@ -339,8 +351,19 @@ def design(found: CrossValidated) -> str:
     folds = f"{n // repeats} {'folds' if method.startswith('leave') else f'{method} folds'}"
     if method == "grouped" and found.labels.by_chromosome:
         folds = f"{n // repeats} folds of whole chromosomes"
+    if method in DESIGNS:
+        folds = f"{n // repeats} {DESIGNS[method]}"
     text = f"{folds}, one for each {'sample' if method == 'leave-one-out' else 'group'}" if "leave" in method else folds
     return f"{text}, {repeats} repeats" if repeats > 1 else text
+
+
+DESIGNS = {
+    "position": "folds by position",
+    "position-blocks": "folds of neighbouring positions",
+    "mutations": "split by number of mutations",
+    "value": "split by value",
+}
+"""Descriptions of the splits of a library of variants."""
 
 
 def permutation_line(test: PermutationTest) -> str:

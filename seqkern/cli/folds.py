@@ -84,7 +84,8 @@ def run(request: FoldsRequest) -> None:
     print(_summary(dataset.name, fold_sets, leaks, output, unit))
     if not options.get("method"):
         log_folds(dataset.notes)
-    for text in similarity_messages(similar, "sequences" if residues is None and dataset.kind == "sequences" else unit):
+    unit = "sequences" if residues is None and dataset.kind == "sequences" else unit
+    for text in similarity_messages(similar, unit, method in ("stratified", "five_by_two")):
         print(f"seqkern: {text}", file=sys.stderr)
 
 

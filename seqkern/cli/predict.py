@@ -38,7 +38,7 @@ from seqkern.core.types import Floats
 from seqkern.formats.signals import Track
 from seqkern.methods.loading import is_pack, load_model, parse_model_args
 from seqkern.methods.model import Model, find_probabilities
-from seqkern.methods.novelty import first_residues, known_samples, outside
+from seqkern.methods.novelty import VALUES, first_residues, known_samples, outside
 from seqkern.methods.residue_model import ResidueModel
 from seqkern.methods.scan import decision_columns
 from seqkern.sequences.sequence_set import SequenceSet
@@ -246,6 +246,8 @@ UNLIKE = {
     "length": "{} in length (expected: {:,.0f} to {:,.0f})",
     "gc": "{} in GC content (expected: {:.0%} to {:.0%})",
     "known": "{} with few k-mers of the training (expected: {:.0%} or more)",
+    "positions": "{} with mutations at positions that no training sequence varies",
+    "mutations": "{0} with more mutations than any training sequence ({2:.0f})",
 }
 """Reasons why records are unlike the training samples, with their number and the ends of the range."""
 
@@ -312,6 +314,10 @@ def _predictions(
     """Return the values of a model's columns; count negative variances, and what is predicted."""
     decisions, variances = model.decision_and_variances(X, n_threads=request.threads)
     values = [decisions]
+    if VALUES in model.record and decisions.ndim == 1:
+        low, high = model.record[VALUES]
+        what = f"predictions beyond the values of the training ({low:.4g} to {high:.4g})"
+        counts[what] += int(((decisions < low) | (decisions > high)).sum())
     probabilities = find_probabilities(model.solver, model.calibration, decisions, variances)
     if probabilities is not None:
         values.append(probabilities)

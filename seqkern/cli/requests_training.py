@@ -22,7 +22,10 @@ from seqkern.cli.requests import (
 )
 from seqkern.core.parameters import choice, flag, integer, text
 
-FOLD_METHODS = ("stratified", "grouped", "locus", "leave-one-out", "leave-one-group-out", "predefined")
+FOLD_METHODS = (
+    *("stratified", "grouped", "locus", "leave-one-out", "leave-one-group-out", "predefined"),
+    *("position", "position-blocks", "mutations", "value"),
+)
 """Fold methods as in `seqkern.methods.crossval.OUTER_METHODS`, listed here to keep ``--help`` fast."""
 REDUCTIONS = ("HGI_EB", "HGI_E", "HG_EB", "H_EB", "H_E", "frishman_argos")
 """Names in `seqkern.formats.states`, listed here to keep ``--help`` fast."""
@@ -112,8 +115,14 @@ class OuterFolds(Request, group="outer folds, for an unbiased estimate of the ac
 
     fold_method: IfGiven = option(
         "how outer folds are made (default: grouped where samples belong together: groups, overlapping windows or "
-        "residues of a chain; else stratified)",
+        "residues of a chain; else stratified). Of variants of one parent: test positions, or blocks of them, that "
+        "training does not vary; train on few mutations or low values, and test on more or higher ones",
         choice(default=None, choices=FOLD_METHODS),
+    )
+    parent: str | None = option(
+        "FASTA file of the parent, for fold methods position, position-blocks and mutations (default: the consensus of "
+        "the variants)",
+        metavar="FILE",
     )
     repeats: int = option(
         "repeat the cross-validation on other folds (default: 1)", integer(default=1, low=1), metavar="N"

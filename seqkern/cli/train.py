@@ -344,7 +344,9 @@ def run(request: TrainRequest) -> None:
     training = read_training(request)
     folds = (5 if training.auto else None) if request.cv is None else request.cv or None
     if folds is None:
-        request.refuse("needs --cv", "fold_method", "permutations", "repeats", remedy="add --cv, or remove {option}")
+        request.refuse(
+            "needs --cv", "fold_method", "parent", "permutations", "repeats", remedy="add --cv, or remove {option}"
+        )
     _check_hard(request, folds)
     outer = None if folds is None else cv.outer_folds(request, folds)
     check_writable(request.output)

@@ -34,7 +34,8 @@ from seqkern.methods.sources import Samples
 from seqkern.methods.training import automatic_method
 from seqkern.sequences.fasta import file_names
 from seqkern.sequences.labels import Labels, are_numbers, refuse_numbers_as_classes
-from seqkern.sequences.sequence_set import SequenceSet
+from seqkern.sequences.sequence_set import SequenceSet, vector_views
+from seqkern.sequences.similarity import distinct_sequences
 from seqkern.sequences.windows import Window, as_window
 from seqkern.solvers.contract import Solver
 from seqkern.solvers.layers.chain import LAYERS, Layers
@@ -395,10 +396,10 @@ def _made(
     check(dataset)
     labels = dataset.task().labels
     if not are_numbers(labels):
-        return dataset
+        return _averaged(request, dataset)
     if not training.specs:
         log("the labels are numbers: regression")
-        return make({**entry, "labels": {**entry["labels"], "kind": "real"}})
+        return _averaged(request, make({**entry, "labels": {**entry["labels"], "kind": "real"}}))
     refuse_numbers_as_classes(labels, _label_source(request))
     warn(
         f"the labels are {len(labels.classes)} different numbers, each a class for this solver; "
@@ -407,11 +408,47 @@ def _made(
     return dataset
 
 
+def _averaged(request: MethodRequest, dataset: Dataset) -> Dataset:
+    """Return a Dataset in which each of the equal sequences with different values occurs once, with their mean.
+
+    Their number and the standard deviation of a replicate are printed. Places of a genome, tracks, vectors and folds
+    may tell equal sequences apart.
+    """
+    X, task = dataset.X, dataset.task()
+    y, others = task.labels.y, (task.labels.position, task.labels.folds)
+    if task.labels.kind != "real" or not isinstance(X, SequenceSet) or request.track or vector_views(X):
+        return dataset
+    if any(column is not None for column in others):
+        return dataset
+    rows = np.flatnonzero(task.labels.used())
+    _, first, copy = np.unique(distinct_sequences(X.take(rows))[0], return_index=True, return_inverse=True)
+    counts = np.bincount(copy)
+    means = np.bincount(copy, y[rows]) / counts
+    squares = np.bincount(copy, (y[rows] - means[copy]) ** 2)
+    several = (counts > 1) & (squares > 0)
+    if not several.any():
+        return dataset
+    deviation = np.sqrt(squares[several].sum() / (counts[several] - 1).sum())
+    what = "sequence has" if several.sum() == 1 else "sequences have"
+    log(
+        f"replicates: {int(several.sum()):,} {what} different values in {int(counts[several].sum()):,} records; their "
+        f"means are used (standard deviation of a replicate: {deviation:.3g})"
+    )
+    averaged, kept = y.copy(), np.ones(len(y), dtype=bool)
+    averaged[rows] = np.where(several[copy], means[copy], y[rows])
+    kept[rows] = ~several[copy] | (rows == rows[first][copy])
+    labels = replace(task.labels, y=averaged).take(kept)
+    return replace(dataset, X=X.take(kept), tasks={task.name: replace(task, labels=labels)})
+
+
 # The entries of data sets, as a configuration has them.
 
 
-def _labels_entry(training: Training, *, needed: bool) -> dict[str, Any]:
-    """Return the entry of labels; unless they are `needed`, a solver without labels gets none."""
+def _labels_entry(training: Training, *, needed: bool, table: str | None = None) -> dict[str, Any]:
+    """Return the entry of labels, with the groups and folds of their `table` or that of the sequences.
+
+    Unless labels are `needed`, a solver without labels gets none.
+    """
     request, solvers = training.request, training.solvers
     options = {"label": request.label_field} | real_labels(solvers)
     if request.labels in ("header", "first-word"):
@@ -419,8 +456,12 @@ def _labels_entry(training: Training, *, needed: bool) -> dict[str, Any]:
     elif request.labels:
         check_label_column(request.labels, request.label_field)
         options |= {"from": "tsv", "file": request.labels}
+        table = request.labels
     elif not needed and _need_no_labels(solvers):
         options["kind"] = "none"
+    if table not in (None, "-"):
+        columns = read_cells(table)[0]
+        options |= {name: name for name in ("group", "fold") if name in columns and name != request.label_field}
     return options | ({"positive": request.positive} if request.positive else {})
 
 
@@ -428,7 +469,8 @@ def _several_entry(training: Training, several: Mapping[str, Any]) -> dict[str, 
     """Return the entry of samples with several sequences."""
     request = training.request
     similar = {} if request.similar_by is None else {"similar_by": request.similar_by.split(",")}
-    return {**several, "labels": _labels_entry(training, needed=False), **request.policies, **similar}
+    table = None if request.labels or "table" not in several else request.fasta[0]
+    return {**several, "labels": _labels_entry(training, needed=False, table=table), **request.policies, **similar}
 
 
 def _states_entry(request: MethodRequest) -> dict[str, Any]:

@@ -11,12 +11,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from seqkern.core.checks import check_integer
+from seqkern.core.checks import check_integer, check_real
 from seqkern.core.errors import FoldError, LabelError, unknown_name
+from seqkern.core.progress import tell
 from seqkern.core.types import Array, Bools, Indices, Ints
 from seqkern.formats.regions import loci as window_loci
 from seqkern.sequences.labels import Labels, natural_key
 from seqkern.sequences.sampling import deal, locus_blocks, merge_groups
+from seqkern.sequences.sequence_set import SequenceSet
+from seqkern.sequences.similarity import consensus
 from seqkern.sequences.tables import Data
 from seqkern.sequences.windows import Window
 
@@ -42,6 +45,7 @@ class Samples:
     roles: npt.NDArray[np.str_] | None  # shape (n,): The task's own sets
     links: Array | None = None  # shape (n,): Linked samples share a value
     chains: Array | None = None  # shape (n,): Residues of one chain share a value
+    rows: Indices | None = None  # shape (n,): Their rows in `X`; None for all of it
 
     def __len__(self) -> int:
         return len(self.labels)
@@ -83,16 +87,17 @@ class Samples:
     def column(self, field: str, method: str) -> Array:
         """Return a column of the labels; raise LabelError if it is missing or has an empty cell."""
         values = getattr(self.labels, field)
-        remedy = f"give every sample a {field.removesuffix('s')}, or choose another fold method"
+        name = field.removesuffix("s")
+        remedy = f"give every sample a {name}, or choose another fold method"
         if values is None:
             raise LabelError(
-                f"task {self.task!r} has no column {field!r}, which the fold method {method!r} needs",
+                f"task {self.task!r} has no column {name!r}, which the fold method {method!r} needs",
                 remedy=remedy,
             )
         empty = np.flatnonzero(values == "") if values.dtype.kind == "U" else np.zeros(0, np.int64)
         if len(empty) and field != "folds":
             record = self.labels.ids[empty[0]]
-            raise LabelError(f"has no {field.removesuffix('s')}", record=record, remedy=remedy)
+            raise LabelError(f"has no {name}", record=record, remedy=remedy)
         return values
 
 
@@ -351,6 +356,120 @@ def _each_group(groups: Array, key: Callable[[object], list[tuple[int, str] | st
     return _parted([str(values[f]) for f in order], rank[group])
 
 
+# Libraries of variants of one parent: new positions, more mutations, higher values.
+
+
+def _differences(samples: Samples, method: str, parent: str | None) -> Bools:
+    """Return where each variant differs from the parent, by default the consensus, shape (n, length)."""
+    X, wanted = samples.X, f"which the fold method {method!r} needs"
+    if not isinstance(X, SequenceSet):
+        raise FoldError(f"there are no sequences, {wanted}", remedy="choose another fold method")
+    X = X if samples.rows is None else X.take(samples.rows)
+    usual = int(np.bincount(X.lengths).argmax())
+    odd = np.flatnonzero(X.lengths != usual)
+    if len(odd):
+        problem = f"has {X.lengths[odd[0]]} residues, most others {usual}: not the one length {wanted}"
+        remedy = "align the variants to one length, remove this one, or choose another fold method"
+        raise FoldError(problem, record=X.ids[odd[0]], remedy=remedy)
+    residues = X.codes[X.positions()].reshape(len(X), -1)
+    if parent is None:
+        return residues != consensus(residues, X.alphabet.size)
+    own = SequenceSet.from_strings([str(parent)], X.alphabet)
+    if own.lengths[0] != usual:
+        raise FoldError(
+            f"the parent has {own.lengths[0]} residues, the variants {usual}", remedy="give the parent in their length"
+        )
+    return residues != own.codes
+
+
+def _position(samples: Samples, *, k: int = 5, seed: int = 0, parent: str | None = None) -> list[NamedSplit]:
+    """Make folds of positions, drawn at random: mutants of the positions of a fold are tested, untouched ones train."""
+    where = np.nonzero(_differences(samples, "position", parent))
+    check_integer("seed", seed, 0)
+    return _by_position(samples, where, k, lambda at: deal(np.zeros(len(at)), k, seed, at))
+
+
+def _position_blocks(samples: Samples, *, k: int = 5, parent: str | None = None) -> list[NamedSplit]:
+    """Make folds of neighbouring positions, with about as many mutations each."""
+    where = np.nonzero(_differences(samples, "position-blocks", parent))
+
+    def blocks(at: Ints) -> Indices:
+        counts = np.bincount(at)
+        return ((np.cumsum(counts) - counts / 2) * k / len(at)).astype(np.int64)[at]
+
+    return _by_position(samples, where, k, blocks)
+
+
+def _by_position(
+    samples: Samples, where: tuple[Ints, ...], k: int, folds_of: Callable[[Ints], Indices]
+) -> list[NamedSplit]:
+    """Return the splits by folds of positions; `where` are the variant and the position of each mutation.
+
+    A variant is tested in the fold that has all its positions, and trains in the folds that have none of them.
+    """
+    variant, position = where
+    check_integer("k", k, 2)
+    varied = len(np.unique(position))
+    if varied < k:
+        remedy = f"choose at most {varied} folds" if varied > 1 else "choose another fold method"
+        raise FoldError(f"mutations are at {varied} positions, too few for {k} folds", remedy=remedy)
+    touched = np.zeros((len(samples), k), dtype=bool)
+    touched[variant, folds_of(position)] = True
+    tested = touched & (touched.sum(axis=1, keepdims=True) == 1)
+    spread = int((touched.sum(axis=1) > 1).sum())
+    if tested.sum(axis=0).min() < FEWEST_VARIANTS:
+        raise FoldError(
+            f"{spread} of {len(samples)} variants have mutations at positions of several folds, and a fold has fewer "
+            f"than {FEWEST_VARIANTS} to test",
+            remedy="choose fewer folds, or the fold method mutations, value or stratified",
+        )
+    if spread:
+        tell(
+            f"{spread:,} of {len(samples):,} variants have mutations at positions of several folds: they are not "
+            "tested, and train only where none of their positions is tested"
+        )
+    splits = ((np.flatnonzero(~touched[:, f]), np.flatnonzero(tested[:, f])) for f in range(k))
+    return [(str(f + 1), train, test) for f, (train, test) in enumerate(splits)]
+
+
+def _mutations(samples: Samples, *, most: int | None = None, parent: str | None = None) -> list[NamedSplit]:
+    """Train on variants with at most `most` mutations (default: of at least half of them), test on the others."""
+    counts = _differences(samples, "mutations", parent).sum(axis=1)
+    if most is None:
+        most = min(int(np.sort(counts)[(len(counts) - 1) // 2]), int(counts.max()) - 1)
+    check_integer("most", most, 0)
+    return _one_split(counts > most, f"at most {most} mutation{'s' * (most != 1)}", "more")
+
+
+def _value(samples: Samples, *, share: float = 0.2) -> list[NamedSplit]:
+    """Train on low values, test on the highest, a given share of the samples."""
+    check_real("share", share, 0, 1, open_low=True)
+    if samples.labels.kind != "real":
+        raise LabelError(
+            f"task {samples.task!r} has classes, not the numbers which the fold method 'value' needs",
+            remedy="choose another fold method, or a solver for numbers",
+        )
+    least = np.sort(samples.labels.y)[-max(1, round(share * len(samples)))]
+    return _one_split(samples.labels.y >= least, f"a value below {least:.4g}", "higher ones")
+
+
+def _one_split(tested: Bools, few: str, more: str) -> list[NamedSplit]:
+    """Return one split, and say what it trains and tests on; raise FoldError for a part with too few variants."""
+    train, test = np.flatnonzero(~tested), np.flatnonzero(tested)
+    for rows, what in ((train, few), (test, more)):
+        if len(rows) < FEWEST_VARIANTS:
+            raise FoldError(
+                f"{len(rows)} of {len(tested)} variants have {what}: too few to train on those with {few} and test on "
+                "the others",
+                remedy="choose another fold method",
+            )
+    tell(f"trained on {len(train):,} variants with {few}, tested on the {len(test):,} with {more}")
+    return [("1", train, test)]
+
+
+FEWEST_VARIANTS = 5
+"""Minimum number of variants of a training or test set."""
+
 # name: (splitter, whether its test sets may have a single class)
 METHODS: dict[str, tuple[Callable[..., list[NamedSplit]], bool]] = {
     "stratified": (_stratified, False),
@@ -361,7 +480,14 @@ METHODS: dict[str, tuple[Callable[..., list[NamedSplit]], bool]] = {
     "leave-one-out": (_leave_one_out, True),
     "leave-one-group-out": (_leave_one_group_out, True),
     "liao-noble": (_liao_noble, False),
+    "position": (_position, False),
+    "position-blocks": (_position_blocks, False),
+    "mutations": (_mutations, False),
+    "value": (_value, False),
 }
+BY_POSITION = ("position", "position-blocks")
+OF_VARIANTS = (*BY_POSITION, "mutations", "value")
+"""Fold methods of libraries of variants."""
 
 
 def indivisible_groups(labels: Labels, X: Data, window: Window | None = None) -> Indices | None:
@@ -376,7 +502,10 @@ def indivisible_groups(labels: Labels, X: Data, window: Window | None = None) ->
         if window is not None and labels.strand is not None:
             begins = begins - np.where(labels.strand == "-", window.right, window.left)
         loci = window_loci(labels.chromosome, begins, X.lengths)
-    return Samples(labels, X, "", None, None).groups(labels.groups, loci)
+    given = labels.groups
+    if given is not None and given.dtype.kind == "U":  # an empty cell is no group
+        given = np.where(given == "", [f"\0{row}" for row in range(len(given))], given)
+    return Samples(labels, X, "", None, None).groups(given, loci)
 
 
 def fewer_folds(k: int, labels: Labels) -> int:
@@ -409,6 +538,9 @@ def inner_groups(samples: Samples, method: str, options: Mapping[str, Any]) -> I
     # splits by chromosome need no gap, so it may be unknown
     known = method == "locus" and (hasattr(samples.X, "lengths") or "gap" in options)
     loci = _loci(samples, **options) if known else None
+    if method in BY_POSITION:
+        differ = _differences(samples, method, options.get("parent"))
+        loci = np.where(differ.any(axis=1), differ.argmax(axis=1), -1)  # by the first mutation
     given = samples.labels.groups
     if given is None or samples.roles is None:
         return samples.groups(given, loci)

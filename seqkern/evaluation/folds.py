@@ -17,6 +17,7 @@ from seqkern.evaluation.fold_methods import (
     FIVE,
     GIVEN_SETS,
     METHODS,
+    OF_VARIANTS,
     PARTS,
     RARE_STATE,
     Samples,
@@ -148,7 +149,7 @@ def relaxed_groups(
 
 GROUP = "group"
 RESERVED = ("id", GROUP)
-UNCHANGED = (*GIVEN_SETS, "leave-one-group-out")
+UNCHANGED = (*GIVEN_SETS, "leave-one-group-out", *OF_VARIANTS)
 """Fold methods whose sets do not depend on the similarity of samples."""
 
 
@@ -234,7 +235,8 @@ def make_folds(
         The data, for the default gap of `locus`: the length of the longest sequence.
     method : str
         ``stratified``, ``grouped``, ``five_by_two``, ``predefined``, ``locus``, ``leave-one-out``,
-        ``leave-one-group-out`` or ``liao-noble``.
+        ``leave-one-group-out`` or ``liao-noble``; of variants of one parent ``position``, ``position-blocks``,
+        ``mutations`` or ``value``.
     task : str
         Name of the task.
     roles : array_like of str, shape (n,), optional
@@ -248,8 +250,10 @@ def make_folds(
         The chain of each sample, if samples are residues. No method divides a chain; given groups are kept together by
         every method that draws at random.
     **options : object
-        Parameters of the method: `k` and `seed` (stratified, grouped, locus; five_by_two has only `seed`), `gap`,
-        `block`, `train`, `test` (locus: bases, or names of chromosomes).
+        Parameters of the method: `k` and `seed` (stratified, grouped, locus, position; five_by_two has only `seed`,
+        position-blocks only `k`), `gap`, `block`, `train`, `test` (locus: bases, or names of chromosomes), `parent`
+        (position, position-blocks, mutations: its residues; default: the consensus), `most` (mutations: their largest
+        number in training), `share` (value: of the samples, that are tested).
 
     Returns
     -------
@@ -290,6 +294,7 @@ def make_folds(
         None if roles is None else np.asarray(roles, dtype=str)[used],
         None if links is None else np.asarray(links)[used],
         None if chains is None else np.asarray(chains)[used],
+        used,
     )
     inner: Samples = samples
     remarks: tuple[str, ...] = ()

@@ -4,7 +4,7 @@
 """
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,14 @@ from seqkern.sequences.joining import compared
 from seqkern.sequences.labels import Labels
 from seqkern.sequences.sampling import merge_groups
 from seqkern.sequences.sequence_set import SequenceSet
-from seqkern.sequences.similarity import SimilarGroups, chance_length, find_similar, group_pairs
+from seqkern.sequences.similarity import (
+    Library,
+    SimilarGroups,
+    chance_length,
+    find_library,
+    find_similar,
+    group_pairs,
+)
 from seqkern.sequences.tables import Data, FeatureTable
 
 # Search for sequences that are contained in others.
@@ -147,6 +154,7 @@ class Links:
     # shape (m,): Share of identical residues in the shorter sequence; of overlapping ones those of the stretch
     identity: Floats
     aligned: bool = True  # False if the set was too large to align similar sequences
+    library: Library | None = None  # The variants of one parent, where similarity was sought without a limit
 
     def groups(self) -> Indices:
         """Return the group of each sample, shape (n,): samples linked directly or indirectly share a group."""
@@ -155,6 +163,8 @@ class Links:
 
     def similar(self, classes: npt.ArrayLike | None = None) -> SimilarGroups:
         """Return the groups of `groups`, after cutting links in groups that are too large for balanced folds."""
+        if self.library is not None:
+            return SimilarGroups(self.identical, library=self.library)
         return group_pairs(self.identical, self.pairs, self.identity, classes, aligned=self.aligned)
 
 
@@ -206,7 +216,8 @@ def find_links(
         for (i, j), share, shared in zip(pairs.pairs.tolist(), pairs.identity, pairs.shared, strict=True):
             if (i, j) not in found and (j, i) not in found:
                 found[i, j] = ("overlapping" if shared else "similar", float(share))
-    return _links(classes, sorted((*pair, *what) for pair, what in found.items()), aligned)
+    links = _links(classes, sorted((*pair, *what) for pair, what in found.items()), aligned)
+    return replace(links, library=find_library(X)) if automatic else links
 
 
 def _links(classes: Indices, rows: Sequence[tuple[int, int, str, float]], aligned: bool = True) -> Links:
@@ -295,8 +306,10 @@ def _crossing(links: Links, split: Split) -> list[tuple[str, int, int, float]]:
 
 
 def similar_row(task: str, found: SimilarGroups, grouping: str, remarks: Sequence[str] = ()) -> tuple[str | int, ...]:
-    """Return the row of a task for `write_similar`."""
+    """Return the row of a task for `write_similar`; of a library of variants only identical ones are together."""
     counts = len(found.groups), found.n_related, found.n_groups, found.largest, found.links_cut
+    if found.library is not None:
+        grouping, remarks = grouping if found.n_related else "", (found.library.describe(), *remarks)
     return task, *counts, "" if found.aligned else "stretches", grouping, "; ".join(remarks)
 
 
@@ -344,12 +357,20 @@ def grouping_place(grouping: bool | str, method: str, options: Mapping[str, Any]
     return "inner folds" if method in UNCHANGED or "train" in options else "folds"
 
 
-def similarity_messages(tasks: Sequence[tuple[SimilarGroups, Sequence[Any]]], unit: str) -> Iterator[str]:
-    """Yield messages on similar samples: their number, the groups kept together, the first reason for an exception."""
+def similarity_messages(
+    tasks: Sequence[tuple[SimilarGroups, Sequence[Any]]], unit: str, random: bool = True
+) -> Iterator[str]:
+    """Yield messages on similar samples: their number, the groups kept together, the first reason for an exception.
+
+    Of a library of variants the harder fold methods are named if its folds are `random`.
+    """
     # tasks share their samples and differ in the links that were cut
     groups, row = max(tasks, key=lambda task: task[0].links_cut)
     where = row[-2]
     ending = f"kept together in {where}; --allow-similar to split them" if where else "only reported"
+    if groups.library is not None:
+        yield groups.describe() if random else groups.library.describe()
+        return
     if groups:
         yield groups.describe(unit, ending)
     reasons = dict.fromkeys(row[-1] for _, row in tasks if row[-1])

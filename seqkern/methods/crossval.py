@@ -27,7 +27,7 @@ from seqkern.core.threads import available_threads, given_threads
 from seqkern.core.types import Ints
 from seqkern.evaluation.chance import PermutationTest, permutation_test, permuted
 from seqkern.evaluation.estimates import biased_scores
-from seqkern.evaluation.fold_methods import GIVEN_SETS, fewer_folds, options_of
+from seqkern.evaluation.fold_methods import BY_POSITION, GIVEN_SETS, OF_VARIANTS, fewer_folds, options_of
 from seqkern.evaluation.fold_tables import (
     FIT_COLUMNS,
     SPECTRUM_COLUMNS,
@@ -237,7 +237,7 @@ def _scores(data: FitData, rows: Ints, decided: Decisions) -> dict[str, Any]:
 
 # Cross-validation of one method on labelled samples, as in `seqkern cv`: outer folds, and the method on each.
 
-OUTER_METHODS = ("stratified", "grouped", "locus", "leave-one-out", "leave-one-group-out", "predefined")
+OUTER_METHODS = ("stratified", "grouped", "locus", "leave-one-out", "leave-one-group-out", "predefined", *OF_VARIANTS)
 """The fold methods that need only labels and their columns."""
 
 
@@ -254,6 +254,7 @@ class OuterFolds:
     folds: int = 5  # Their number, for methods that draw folds
     repeats: int = 1  # How often they are drawn, with other seeds
     seed: int = 1  # Of the first repeat
+    parent: str | None = None  # Residues of the parent of variants; default: their consensus
 
     def chosen(self, labels: Labels) -> str:
         """Return the fold method for some labels."""
@@ -267,22 +268,27 @@ class OuterFolds:
         method = self.chosen(labels)
         if method not in OUTER_METHODS:
             raise unknown_name("fold method", method, OUTER_METHODS)
-        drawn = "k" in options_of(method)
-        k = fewer_folds(self.folds, labels) if self.method is None else self.folds
+        drawn = {"k", "seed"} <= set(options_of(method))
         splits: list[Split] = []
         for repeat in range(self.repeats if drawn else 1):
-            options: dict[str, Any] = {"k": k, "seed": self.seed + repeat} if drawn else {}
-            found = make_folds(labels, X, method, chains=chains, **options)
+            found = make_folds(labels, X, method, chains=chains, **self._options(method, labels, repeat))
             several = self.repeats > 1 and drawn
             splits += [replace(one, name=f"{repeat + 1}.{one.name}") if several else one for one in found]
         return splits
 
     def inner_labels(self, labels: Labels, X: Samples | None = None, chains: Ints | None = None) -> Labels:
-        """Return the labels for the inner loops, with the development part of given sets, if there is one."""
+        """Return the labels for the inner loops, with the development part of given sets, or positions as groups."""
         method = self.chosen(labels)
-        if method not in GIVEN_SETS:
+        if method not in (*GIVEN_SETS, *BY_POSITION):
             return labels
-        return replace(labels, dev=make_folds(labels, X, method, chains=chains).dev)
+        foldset = make_folds(labels, X, method, chains=chains, **self._options(method, labels))
+        return replace(labels, groups=foldset.groups if method in BY_POSITION else labels.groups, dev=foldset.dev)
+
+    def _options(self, method: str, labels: Labels, repeat: int = 0) -> dict[str, Any]:
+        """Return the options of a fold method."""
+        k = fewer_folds(self.folds, labels) if self.method is None else self.folds
+        options = {"k": k, "seed": self.seed + repeat, "parent": self.parent}
+        return {name: value for name, value in options.items() if name in options_of(method) and value is not None}
 
 
 def cross_validate(

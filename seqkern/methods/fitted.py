@@ -25,7 +25,7 @@ from seqkern.methods.model import (
     codes_of_decisions,
     find_probabilities,
 )
-from seqkern.methods.novelty import labelled_record, ranges_record
+from seqkern.methods.novelty import VALUES, labelled_record, ranges_record
 from seqkern.methods.sources import Block, FitData, Samples, Source
 from seqkern.sequences.labels import Labels
 from seqkern.sequences.sequence_set import SequenceSet
@@ -331,10 +331,12 @@ class FittedMethod:
         """Return a record of the training as JSON: versions, sizes, candidates and choice, convergence."""
         labels, search = self.labels, self.search
         unlabelled = int(np.count_nonzero(~labels.used()))
-        recognised, means = {}, {}
+        recognised, means = {}, dict[str, Any]()
+        if labels.kind == "real":
+            means[VALUES] = [float(np.nanmin(labels.y)), float(np.nanmax(labels.y))]
         if labels.kind == "real" and self.solver.traits.variances:
             fitted = self.solver.decision_function(self.block.train)
-            means = {MEANS_KEY: {"least": float(fitted.min()), "greatest": float(fitted.max())}}
+            means[MEANS_KEY] = {"least": float(fitted.min()), "greatest": float(fitted.max())}
         if labels.kind not in ("real", "none"):
             right = cast(ClassSolver, self.solver).predict(self.block.train) == self.y
             recognised = labels.take(right).class_counts()

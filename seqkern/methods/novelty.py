@@ -17,6 +17,7 @@ from seqkern.core.errors import ModelError
 from seqkern.core.types import Bools, Floats, Ints
 from seqkern.sequences.labels import Labels
 from seqkern.sequences.sequence_set import SequenceSet, sequence_views
+from seqkern.sequences.similarity import consensus, find_library
 from seqkern.sequences.tables import FeatureTable
 
 # Digests of the samples labelled in training, in a model's record, so that `suggest` does not suggest them again.
@@ -72,7 +73,7 @@ def _digests(X: Any) -> list[bytes]:
 # A k-mer of a training sequence is known if another one has it, a k-mer of a new sequence if any has it. k is the
 # largest for which the training sequences could hold every k-mer, so that the share says something.
 
-RANGES, KMERS = "training_ranges", "training_kmers"
+RANGES, KMERS, VALUES, VARIANTS = "training_ranges", "training_kmers", "training_values", "training_variants"
 QUANTILES = (0, 0.01, 0.5, 0.99, 1)
 WIDER = 0.25
 """Share of the range from the 1% to the 99% quantile that is added at both ends: 3.5 σ of normal values."""
@@ -97,7 +98,14 @@ def ranges_record(X: Any) -> dict[str, Any]:
         counts = np.bincount(own, minlength=size**k)
         values["known"] = _share(counts[codes] > 1, rows, len(some))
         record[KMERS] = b2a_base64(np.packbits(counts > 0).tobytes(), newline=False).decode()
-    known = {name: own[~np.isnan(own)] for name, own in values.items()}
+    library = find_library(X)
+    if library is not None:
+        own = X.take(X.lengths == library.length)
+        residues = own.codes[own.positions()].reshape(len(own), -1)
+        parent = consensus(residues, size)
+        varied, most = np.flatnonzero((residues != parent).any(axis=0)), int((residues != parent).sum(axis=1).max())
+        record[VARIANTS] = {"parent": parent.tolist(), "varied": varied.tolist(), "mutations": most}
+    known = {name: given[~np.isnan(given)] for name, given in values.items()}
     ranges = {name: np.quantile(own, QUANTILES).round(6).tolist() for name, own in known.items() if len(own)}
     return record | {RANGES: ranges}
 
@@ -129,6 +137,14 @@ def outside(record: Mapping[str, Any], X: SequenceSet) -> dict[str, tuple[Bools,
             with np.errstate(invalid="ignore"):  # NaN: nothing to compare
                 mask = (values[name] < low) | ((values[name] > high) & (name != "known"))
             found[name] = mask, low, high
+        if VARIANTS in record:
+            parent, fixed, most = (record[VARIANTS][name] for name in ("parent", "varied", "mutations"))
+            rows = np.flatnonzero(X.lengths == len(parent))
+            own = X.take(rows)
+            differ = own.codes[own.positions()].reshape(len(own), len(parent)) != np.array(parent)
+            masks = np.zeros((2, len(X)), dtype=bool)
+            masks[0, rows], masks[1, rows] = np.delete(differ, fixed, axis=1).any(axis=1), differ.sum(axis=1) > most
+            found |= {"positions": (masks[0], 0.0, 0.0), "mutations": (masks[1], 0.0, float(most))}
     except (Error, ArithmeticError, AttributeError, KeyError, TypeError, ValueError, IndexError) as error:
         raise _corrupted() from error
     return found

@@ -179,6 +179,10 @@ FOLDS = {
     "locus": "cross-validation by place on the genome",
     "leave-one-out": "leave-one-out cross-validation",
     "leave-one-group-out": "leave-one-group-out cross-validation",
+    "position": "cross-validation by mutated position",
+    "position-blocks": "cross-validation by blocks of mutated positions",
+    "mutations": "training on few mutations and testing on more",
+    "value": "training on low values and testing on high ones",
     "liao-noble": "remote homology detection, each family held out once",
 }
 FOLD_PAPERS = {"liao-noble": ("Liao2003",), "five_by_two": ("Dietterich1998",)}

@@ -146,6 +146,10 @@ FOLDS = {
     "locus": "Folds by position in the genome; neighbouring windows stay together.",
     "leave-one-out": "Each sequence is tested once, by a classifier trained on all the others.",
     "leave-one-group-out": "Each group is tested once, by a classifier trained on all the other groups.",
+    "position": "Folds of positions of a library of variants; training does not vary the positions that are tested.",
+    "position-blocks": "Folds of neighbouring positions of a library of variants; training does not vary them.",
+    "mutations": "Trained on variants with few mutations, tested on those with more.",
+    "value": "Trained on the low values, tested on the high ones.",
     "liao-noble": "Remote homology detection (Liao and Noble): the members of a family are the test positives, "
     "the other families of its superfamily the training positives. A classifier never sees the family itself.",
 }

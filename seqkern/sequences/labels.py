@@ -68,6 +68,8 @@ def refuse_unknown(values: list[str], positive: str | None, plus: Collection[str
 
 WRITTEN_NUMBER = re.compile(r"([+-]?[\d_]+(?:[.,]\d+)?)(?:\s*(?:%|[^\W\d_]{1,3}(?:/[^\W\d_]{1,3})?))?")
 """Pattern of a number, perhaps with a decimal comma, a percent sign or a unit."""
+BOUND = re.compile(r"(?:[<>≤≥]|[<>]=)\s*[-+]?\.?\d.*")
+"""Pattern of a censored measurement, such as ``<5`` or ``>= 1e4``."""
 WHOLE_NUMBER = re.compile(r"([-+]?[0-9]{1,18})(?:\.0*)?")
 """Pattern of an integer, perhaps with a fraction of zeros."""
 MOST_CLASSES = 10
@@ -82,6 +84,18 @@ def refuse_written_numbers(ids: Ids, values: list[str], found: set[str]) -> None
         if value and math.isnan(read_number(value)):
             problem = f"label {value!r} would be a class of its own, one of {len(found)}"
             raise LabelError(problem, record=name, remedy=f"to learn numbers, write {_plain_number(value)}")
+
+
+def refuse_bounds(ids: Ids, values: list[str]) -> None:
+    """Raise LabelError for a bound such as ``<5`` among measurements: it is no value, nor a class of its own."""
+    first = next((i for i, value in enumerate(values) if BOUND.fullmatch(value)), None)
+    numbers = sum(not math.isnan(read_number(value)) for value in values)
+    if first is not None and 2 * numbers > len(values) - values.count(""):
+        raise LabelError(
+            f"label {values[first]!r} is a bound of a measurement, not its value",
+            record=ids[first],
+            remedy="leave it empty, write the value that you would use for it, or divide all samples into classes",
+        )
 
 
 def _are_many(classes: Collection[object], samples: int) -> bool:
@@ -148,6 +162,7 @@ def by_value(name: str) -> tuple[int, float, str]:
 
 def real_labels(ids: Ids, values: list[str]) -> Floats:
     """Return the labels as numbers, float64 (n,); NaN for an empty label."""
+    refuse_bounds(ids, values)
     y = np.full(len(values), np.nan)
     for i, value in enumerate(values):
         if value == "":
@@ -402,6 +417,7 @@ def _classes(
             problem = f"label {text!r} is not one of the classes"
             raise LabelError(problem, record=name, remedy=f"the classes are: {', '.join(names)}")
     if kind is None and wanted is None:
+        refuse_bounds(ids, texts)
         refuse_written_numbers(ids, texts, found)
     if len(found) < 2:
         remedy = "give at least two classes; check the column or field of the labels"

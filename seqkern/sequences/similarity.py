@@ -15,7 +15,7 @@ import numpy.typing as npt
 from seqkern.core.checks import check_integer, check_real
 from seqkern.core.errors import ParameterError
 from seqkern.core.threads import in_threads
-from seqkern.core.types import Array, Bools, Floats, Indices
+from seqkern.core.types import Array, Bools, Codes, Floats, Indices
 from seqkern.sequences import _search
 from seqkern.sequences.joining import compared
 from seqkern.sequences.sampling import connected, merge_groups
@@ -235,7 +235,7 @@ def find_similar(
     X = compared(X)
     if both_strands is None:
         both_strands = X.alphabet.name == "dna"
-    classes, order = _distinct(X)
+    classes, order = distinct_sequences(X)
     # classes in the order of their contents
     first = np.unique(classes, return_index=True)[1]
     own = X.take(first[order]).replace(tracks={}).compact()
@@ -251,7 +251,7 @@ def find_similar(
     return _joined(classes, order, own.lengths, shared, similar, length, k is not None)
 
 
-def _distinct(X: SequenceSet) -> tuple[Indices, Indices]:
+def distinct_sequences(X: SequenceSet) -> tuple[Indices, Indices]:
     """Return a number for each record, equal for identical sequences, and these numbers in the order of a hash."""
     seen: dict[bytes, int] = {}
     records = (X.codes[start:stop].tobytes() for start, stop in zip(X.starts.tolist(), X.stops.tolist(), strict=True))
@@ -421,8 +421,85 @@ def _root(root: list[int], node: int) -> int:
     return node
 
 
+# Libraries of variants of one parent: of one length, with few differences from their consensus.
+#
+# Folds of such a library cannot keep similar sequences together, as all are similar. Natural homologs of one length
+# differ from a library in being farther from their consensus, or in differences that occur together (clades).
+
+LIBRARY_SHARE, FARTHEST, LINKED = 0.95, 0.15, 2.0
+"""Share of the sequences that must be near the consensus, share of residues by which these differ, and linkage."""
+FEWEST, LOOKED_AT = 20, 2000
+"""Number of distinct sequences that a library has, and of evenly spaced ones that are looked at."""
+
+
+class Library(NamedTuple):
+    """Variants of one parent.
+
+    >>> print(Library(4807, 263, 1, 1).describe())
+    variant library: 4,807 sequences of 263 residues that differ from their consensus in 1 residue
+    """
+
+    n: int  # Sequences of the common length
+    length: int  # Residues of each
+    median: int  # Differences from the consensus, of those near it
+    most: int  # The same, of the farthest
+
+    def describe(self) -> str:
+        """Return a clause on the variants."""
+        few = f"{self.median}" if self.median == self.most else f"{self.median} (median; at most {self.most})"
+        text = f"variant library: {self.n:,} sequences of {self.length:,} residues that differ from their consensus in"
+        return f"{text} {few} residue{'s' * (self.most != 1)}"
+
+
+def consensus(residues: Codes, size: int) -> Codes:
+    """Return the commonest residue at each position, for an alphabet of `size` residues."""
+    counts = [np.count_nonzero(residues == code, axis=0) for code in range(size)]
+    return np.argmax(counts, axis=0).astype(np.uint8)
+
+
+def find_library(X: SequenceSet) -> Library | None:
+    """Return the library of variants of one parent that a set of sequences is; None if it is none.
+
+    Of at least `FEWEST` distinct sequences, `LIBRARY_SHARE` have one length and differ from their consensus in no more
+    than `FARTHEST` of the residues, and differences occur independently of each other (`_linkage`).
+    """
+    X = compared(X)
+    length = int(np.bincount(X.lengths).argmax()) if len(X) else 0
+    rows = np.flatnonzero(X.lengths == length)
+    if not length or len(rows) < max(FEWEST, LIBRARY_SHARE * len(X)):
+        return None
+    some = X.take(rows[np.unique(np.linspace(0, len(rows) - 1, LOOKED_AT).astype(np.int64))])
+    residues = np.unique(some.codes[some.positions()].reshape(len(some), -1), axis=0)
+    differ = residues != consensus(residues, X.alphabet.size)
+    counts = differ.sum(axis=1)
+    near = counts <= FARTHEST * length
+    if len(residues) < FEWEST or near.mean() < LIBRARY_SHARE or _linkage(differ[near]) > LINKED:
+        return None
+    return Library(len(rows), length, int(np.median(counts[near])), int(counts[near].max()))
+
+
+def _linkage(differ: Bools) -> float:
+    """Return the squared covariance of different positions over that of each with itself, beyond chance.
+
+    `differ` says where each sequence differs from the consensus. The result is near 0 for independent mutations,
+    however many each sequence has (their number is taken out); in clades it is the number of positions that change
+    together, less one.
+    """
+    share = differ.mean(axis=0)
+    rest = differ[:, share > 0] - differ.sum(axis=1, keepdims=True) * (share[share > 0] / max(share.sum(), 1e-300))
+    squares = (rest.T @ rest / len(differ)) ** 2
+    own = np.diag(squares)
+    by_chance = (np.sqrt(own).sum() ** 2 - own.sum()) / len(differ)
+    return float((squares.sum() - own.sum() - by_chance) / own.sum()) if own.sum() > 1e-20 else 0.0
+
+
 # Groups of similar samples, which are kept in one fold.
 
+HARDER = (
+    "folds are random, and scores flatter than for new positions, more mutations or higher values: --fold-method "
+    "position, position-blocks, mutations or value (in a study folds: {method: position}) asks these questions"
+)
+"""The clause on the folds of a library of variants."""
 PARTS = 5
 """Number of parts, so that no group has more than a fifth of the samples, or of a class, and five folds can balance."""
 
@@ -439,6 +516,8 @@ class SimilarGroups:
         Similar pairs in different groups, because one group would have been too large for balanced folds.
     aligned : bool
         False if the set is too large for alignments, and only long shared stretches were looked for.
+    library : Library, optional
+        The library of variants of one parent that the samples are: then only identical ones share a group.
 
     Examples
     --------
@@ -453,6 +532,7 @@ class SimilarGroups:
     groups: Indices
     links_cut: int = 0
     aligned: bool = True
+    library: Library | None = None
 
     @property
     def sizes(self) -> Indices:
@@ -476,7 +556,7 @@ class SimilarGroups:
         return int(self.sizes.max(initial=1))
 
     def __bool__(self) -> bool:
-        return self.n_related > 0
+        return self.n_related > 0 or self.library is not None
 
     def describe(
         self, samples: str = "sequences", ending: str = "kept together in folds; --allow-similar to split them"
@@ -494,6 +574,9 @@ class SimilarGroups:
         -------
         str
         """
+        if self.library is not None:
+            copies = f" ({self.n_related:,} have identical ones, which stay together)" if self.n_related else ""
+            return f"{self.library.describe()}{copies}; {HARDER}"
         if not self:
             return ""
         groups = "1 group" if self.n_groups == 1 else f"{self.n_groups:,} groups"
@@ -519,7 +602,8 @@ def similar_groups(
     """Find similar sequences, and group them.
 
     Groups are connected by the pairs of `seqkern.sequences.find_similar`. Where one would hold more than a fifth of
-    the samples, or of a class, its weakest links are cut. Identical sequences stay in one group.
+    the samples, or of a class, its weakest links are cut. Identical sequences stay in one group. In a library of
+    variants of one parent, where all are similar, only identical ones are grouped.
 
     Parameters
     ----------
@@ -545,6 +629,9 @@ def similar_groups(
     >>> print(similar_groups(X).describe())
     similar sequences: 2 of 10 are in 1 group, kept together in folds; --allow-similar to split them
     """
+    library = find_library(X)
+    if library is not None:
+        return SimilarGroups(distinct_sequences(compared(X))[0], library=library)
     found = find_similar(X, both_strands=both_strands, n_threads=n_threads)
     return group_pairs(found.identical, found.pairs, found.identity, classes, aligned=found.aligned)
 

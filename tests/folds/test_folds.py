@@ -303,7 +303,7 @@ def test_refusals():
         make_folds(labels, k=3)
     with pytest.raises(LabelError, match="no column 'chromosome'"):
         make_folds(labels, method="locus")
-    with pytest.raises(LabelError, match="no column 'folds'"):
+    with pytest.raises(LabelError, match="no column 'fold'"):
         make_folds(labels, method="predefined")
     with pytest.raises(LabelError, match="record 'u3': has no group"):
         make_folds(labels, method="grouped", k=2)

@@ -30,6 +30,10 @@ def view_of(*rows):
             " 4 of 20 sequences are similar to others, in 2 groups (largest 2); they were not kept together. "
             "Exception: class 'x' has 1 group.",
         ),
+        (
+            [("all", "20", "0", "0", "1", "0", "", "", "variant library: 20 sequences")],
+            " No group of similar sequences was kept together (variant library: 20 sequences).",
+        ),
     ],
 )
 def test_sentence(rows, expected):

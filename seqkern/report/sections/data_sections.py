@@ -31,7 +31,8 @@ def dataset_summary_section(view: View) -> dict[str, Any]:
     if summary is None:
         return {"missing": "No summary of this data set was found."}
     folds, source, alike = dataset.entry.folds, dataset.entry.data.source, ""
-    if folds and dataset.study.leakage.grouping and folds.method not in UNCHANGED and dataset.leakage is not None:
+    drawn = folds and dataset.study.leakage.grouping and folds.method not in UNCHANGED and dataset.leakage is not None
+    if drawn and (dataset.similar is None or dataset.similar["together"].any()):
         alike = " Similar sequences stay in the same fold."
     touched = {kernel: count_texts(dataset.gram_counts(kernel)) for kernel in dataset.kernels}
     return {
@@ -118,9 +119,9 @@ def grouping_sentence(view: View) -> Markup:
         return Markup()
     counts = table.assign(**{name: numbers(table[name]) for name in ("samples", "similar", "groups", "largest")})
     row = counts.iloc[int(counts["similar"].argmax())]
-    if not row["similar"]:
-        return Markup()
     cut, remarks = int(numbers(table["links_cut"]).max()), [remark for remark in table["remarks"] if remark]
+    if not row["similar"] and not remarks:
+        return Markup()
     content = {"row": row.to_dict(), "cut": cut, "remarks": remarks, "view": view}
     return render("data_sections", "grouping", content)
 
