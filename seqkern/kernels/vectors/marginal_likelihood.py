@@ -556,6 +556,13 @@ class Labels:
                 if jitter > MOST_JITTER * max(float(diagonal.mean()), np.finfo(float).tiny):
                     raise
 
+    def precision(self, K: Floats, numbers: Mapping[str, float]) -> Floats:
+        """Return the inverse covariance matrix of the labels, for classes that of Laplace's approximation."""
+        if self.are_numbers:
+            return Definite(covariance(K, numbers[SCALE], numbers[LABEL_NOISE])).inverse()
+        mode = find_mode(K, self.values, numbers[SCALE])
+        return mode.factor.inverse() * np.multiply.outer(mode.roots, mode.roots)
+
     def own_bounds(self, size: float) -> dict[str, tuple[float, float]]:
         """Return the bounds of scale and noise, for K with the mean diagonal `size`."""
         if not self.are_numbers:
@@ -574,6 +581,16 @@ class Labels:
         return {SCALE: variance / size, LABEL_NOISE: FIRST_NOISE * variance}
 
 
+@dataclass(frozen=True)
+class Maximum:
+    """A maximum of the likelihood times the prior over some parameters."""
+
+    values: dict[str, float]  # The parameters
+    value: float  # Logarithm of the likelihood and the prior
+    log_likelihood: float
+    converged: bool  # Whether the search ended at a maximum
+
+
 class LikelihoodSearch:
     """The log marginal likelihood as a function of kernel parameters, scale and noise."""
 
@@ -587,36 +604,68 @@ class LikelihoodSearch:
     def best(self, spreads: Sequence[float]) -> ChosenParameters:
         """Return the best of the maxima found from several starting points.
 
-        These are the initial parameters times each of the factors `spreads`.
+        These are the initial parameters times each of the factors `spreads`. Parameters that refine the kernel keep
+        their initial values at first; then all are learned from the best maximum, if the evidence is greater.
         """
-        values = self.gradient.kernel.gradient.tunable()
+        gradient = self.gradient.kernel.gradient
+        values, deviations = gradient.tunable(), gradient.refining()
         given = {name: values[name] for name in self.names}
+        simple = {name: value for name, value in given.items() if name not in deviations}
+        refining = {name: value for name, value in given.items() if name in deviations}
         if self.size < 0:
             raise self._not_definite()
         own = self.labels.own_start(self.size)
         bounds = self._bounds(given)
         self._check_start(given | own)
-        first, least = self._maximum(own, bounds, given)
-        own = dict(zip(own, first.values.tolist(), strict=True))
-        maxima = []
+        first = self._maximum(own, bounds, given)
         with progress_counter("choosing kernel parameters", " likelihoods") as self._show:
-            for spread in spreads:
-                start = {name: value * spread for name, value in given.items()}
-                maxima.append(self._maximum(start | own, bounds, {}))
+            found = first
+            if simple:
+                starts = [{name: value * spread for name, value in simple.items()} for spread in spreads]
+                maxima = [self._maximum(start | first.values, bounds, refining) for start in starts]
+                found = max(maxima, key=lambda maximum: maximum.value)
+            if refining:
+                refined = self._maximum(refining | found.values, bounds, {})
+                if refined.value - found.value > self._cost(refined, {name: deviations[name] for name in refining}):
+                    found = refined
         self._show = None
-        found, highest = max(maxima, key=lambda pair: pair[1])
-        chosen = dict(zip(given, found.values.tolist(), strict=False))
-        return ChosenParameters(chosen, highest, least, self.evaluations, found.converged)
+        chosen = {name: found.values.get(name, value) for name, value in given.items()}
+        return ChosenParameters(chosen, found.log_likelihood, first.value, self.evaluations, found.converged)
 
     def _maximum(
         self, start: Mapping[str, float], bounds: Mapping[str, tuple[float, float]], fixed: Mapping[str, float]
-    ) -> tuple[Chosen, float]:
-        """Return the maximum over the parameters named in `start`, found from these values, and the value at it."""
+    ) -> Maximum:
+        """Return the maximum over the parameters named in `start`, found from these values."""
         names = list(start)
         limits = [bounds[name] for name in names]
         begin = np.clip(np.array(list(start.values())), *np.transpose(limits))
         found = maximise(lambda x: self.value(x, names, fixed), begin, limits)
-        return found, self.value(found.values, names, fixed)[0]
+        value = self.value(found.values, names, fixed)[0]
+        prior = sum(self._log_priors(names).values(), np.zeros(2))[0]
+        return Maximum(dict(zip(names, found.values.tolist(), strict=True)), value, value - prior, found.converged)
+
+    def _log_priors(self, names: Sequence[str]) -> dict[str, Floats]:
+        """Return (log density, derivative) of the parameters in `names` with a prior, for the latest values."""
+        known = self.gradient.kernel.gradient.log_priors()
+        return {name: np.array(known[name]) for name in names if name in known}
+
+    def _cost(self, maximum: Maximum, deviations: Mapping[str, float]) -> float:
+        """Return how much of the density at a maximum the evidence loses by parameters that had to be found.
+
+        Laplace's approximation of the integral over ln θ, with standard deviation σ under the prior, costs
+        ½ log det(I + σ F σ), F the Fisher information. Its diagonal bounds that from above.
+        """
+        at, _ = self._likelihood(maximum.values)
+        try:
+            precision = self.labels.precision(at.matrix, maximum.values)
+        except np.linalg.LinAlgError:
+            return np.inf
+        cost = 0.0
+        for name, deviation in deviations.items():
+            product = precision @ at.derivative(name)
+            change = deviation * maximum.values[SCALE] * maximum.values[name]
+            cost += 0.5 * math.log1p(max(0.0, 0.5 * change**2 * float(np.vdot(product, product.T))))
+        return cost
 
     def _bounds(self, given: Mapping[str, float]) -> dict[str, tuple[float, float]]:
         """Return the bounds of all parameters: each one's domain, limited to a range around its initial value."""
@@ -653,15 +702,20 @@ class LikelihoodSearch:
         return self.gradient, found
 
     def value(self, x: Floats, names: Sequence[str], fixed: Mapping[str, float]) -> tuple[float, Floats]:
-        """Return the log marginal likelihood at `x`, and its derivatives by the parameters in `names`.
+        """Return the log marginal likelihood at `x`, and its derivatives by the parameters in `names`, whose priors, if
+        any, are included.
 
         Derivatives are zero where the likelihood cannot be computed, so that the line search turns back.
         """
         try:
             at, found = self._likelihood({**fixed, **dict(zip(names, x.tolist(), strict=True))})
-            slopes = {name: found.derivative(at.derivative(name)) for name in names if name in self.names}
+            slopes = at.contracted(found.slope, [name for name in names if name in self.names])
+            slopes = {name: found.scale * slope for name, slope in slopes.items()}
         except (np.linalg.LinAlgError, ParameterError, SequenceError):
             return self.lowest - BEYOND, np.zeros(len(names))
         slopes |= {SCALE: found.scale_slope, LABEL_NOISE: found.noise_slope}
-        self.lowest = min(self.lowest, found.value)
-        return found.value, np.array([slopes[name] for name in names])
+        value = found.value
+        for name, (density, slope) in self._log_priors(names).items():
+            value, slopes[name] = value + float(density), slopes[name] + float(slope)
+        self.lowest = min(self.lowest, value)
+        return value, np.array([slopes[name] for name in names])
