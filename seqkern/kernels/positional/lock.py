@@ -338,12 +338,14 @@ class Pairs:
         varying = np.flatnonzero((codes != codes[:1]).any(axis=0))
         self.values, index = np.unique(B, return_inverse=True)
         index = index.reshape(B.shape)
-        self.rows, self.cols = np.triu_indices(n)
-        self.counts = np.zeros((len(self.rows), len(self.values)), dtype=np.uint16)
+        rows, cols = np.triu_indices(n)
+        self.upper, self.lower = rows * n + cols, cols * n + rows
+        self.counts = np.zeros((len(rows), len(self.values)), dtype=np.uint16)
         self.counts[:, np.searchsorted(self.values, 0.0)] = length - len(varying)
-        cells, first = self.counts.reshape(-1), np.arange(len(self.rows)) * len(self.values)
+        cells, first = self.counts.reshape(-1), np.arange(len(rows)) * len(self.values)
         for place in varying:
-            cells[first + index[codes[:, place, None], codes[:, place]][self.rows, self.cols]] += 1
+            here = codes[:, place]
+            cells[first + index[here[rows], here[cols]]] += 1
 
         common = np.array([np.bincount(column, minlength=len(B)).argmax() for column in codes.T], dtype=np.intp)
         places, letters = occurring(codes, len(B))
@@ -379,13 +381,13 @@ class Pairs:
     def functions(self, tables: Floats) -> Floats:
         """Return Σ_l f(B) of all pairs, float64 (k, n, n), for functions f given at each of `values`, (k, values)."""
         n = len(self.to_common)
-        result = np.empty((len(tables), n, n))
-        for start in range(0, len(self.rows), CHUNK_PAIRS):
+        result = np.empty((len(tables), n * n))
+        for start in range(0, len(self.counts), CHUNK_PAIRS):
             part = slice(start, start + CHUNK_PAIRS)
             found = tables @ self.counts[part].T.astype(np.float64)
-            result[:, self.rows[part], self.cols[part]] = found
-            result[:, self.cols[part], self.rows[part]] = found
-        return result
+            for row, values in zip(result, found, strict=True):
+                row[self.upper[part]] = row[self.lower[part]] = values
+        return result.reshape(-1, n, n)
 
 
 @dataclass(frozen=True, eq=False)
