@@ -29,6 +29,7 @@ from .models.motif import MotifKernel as MotifKernel
 from .positional.generic_string import GenericStringKernel as GenericStringKernel
 from .positional.locality import CodonImprovedKernel as CodonImprovedKernel
 from .positional.locality import LocalityImprovedKernel as LocalityImprovedKernel
+from .positional.lock import LOCKKernel as LOCKKernel
 from .positional.salzberg import SalzbergKernel as SalzbergKernel
 from .positional.weighted_degree import ShiftedWeightedDegreeKernel as ShiftedWeightedDegreeKernel
 from .positional.weighted_degree import WeightedDegreeKernel as WeightedDegreeKernel

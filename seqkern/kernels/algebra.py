@@ -110,6 +110,7 @@ class SumKernel(PartParameters, CompositeKernel):
 
     name = "sum"
     summary = "Adds several kernels."
+    _chains_elementwise = True
 
     parts: list[Kernel] = component("kernel", several=True, kw_only=False, doc="The kernels to add.")
     weights: list[float] | None = numbers(
@@ -337,6 +338,7 @@ class ProductKernel(PartParameters, CompositeKernel):
     name = "product"
     summary = "Multiplies several kernels."
     traits = replace(FROM_PARTS, kmers_vary=True)
+    _chains_elementwise = True
 
     parts: list[Kernel] = component("kernel", several=True, kw_only=False, doc="The kernels to multiply.")
     normalize: bool = changed(

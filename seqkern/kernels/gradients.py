@@ -30,6 +30,12 @@ class Differentiable:
 
     _differentiates_logarithm: bool = False
     """Whether `_derivative` returns ∂ ln K/∂θ, for a K that may overflow before normalisation."""
+    _chains_elementwise: bool = False
+    """Whether `_chained` multiplies each element of the derivative by a factor."""
+    _learning_matrices: int = 1
+    """Number of n × n matrices that `KernelGradient` keeps of the kernel."""
+    _sized_by_samples: bool = False
+    """Whether the length of the samples decides the number of parameters; see `_suited`."""
 
     def _own_tunable(self) -> dict[str, float]:
         """Return the kernel's own parameters that `_derivative` supports, with their values."""
@@ -50,6 +56,36 @@ class Differentiable:
     def _chained(self, number: int, parts: Sequence[Square], derivative: Square) -> Square:
         """Return ∂K/∂θ, not normalised, for a parameter θ of part `number`, by the chain rule from ∂K_part/∂θ."""
         raise NotImplementedError
+
+    def _contracted(self, weights: Square, at: KernelGradient, names: Sequence[str]) -> dict[str, float]:
+        """Return Σ_ij weights_ij ∂K_ij/∂θ for at least those of its own parameters `names` for which the kernel has a
+        faster way than `_derivative`; K is not normalised, `weights` is symmetric.
+        """
+        return {}
+
+    def _raw_matrix(self, at: KernelGradient) -> Square:
+        """Return K on ``at.X``, not normalised, of a kernel without parts; ``at.shared`` outlives changes of values."""
+        plain: Any = self
+        if plain.normalize:
+            plain = copy.copy(plain)
+            plain.normalize = False
+        return cast("Square", plain(at.X))
+
+    def _suited(self, X: Any) -> Any:
+        """Return the kernel with a value for each of the parameters that samples like `X` have."""
+        return self
+
+    def _log_priors(self) -> dict[str, tuple[float, float]]:
+        """Return the logarithm of the prior density, up to a constant, and its derivative, of each of its own
+        parameters that has a prior.
+        """
+        return {}
+
+    def _refining(self) -> dict[str, float]:
+        """Return its own parameters that are learned only if the evidence for them is greater than for the values
+        given, with the standard deviation of the parameter's logarithm under its prior.
+        """
+        return {}
 
     def _tuning_bounds(self) -> dict[str, tuple[float, float]]:
         """Return the domain of each parameter of `_own_tunable`, as (minimum, maximum)."""
@@ -85,17 +121,26 @@ class Gradient:
 
     def tunable(self) -> dict[str, float]:
         """Return the parameters with a derivative, and their values; empty if there are none."""
-        found: dict[str, float] = self.kernel._own_tunable()
-        for prefix, part in self.parts.items():
-            found |= {f"{prefix}__{name}": value for name, value in part.tunable().items()}
-        return found
+        return self._collected("_own_tunable", "tunable")
 
     def bounds(self) -> dict[str, tuple[float, float]]:
         """Return the domain of each parameter of `tunable`, as (minimum, maximum)."""
-        bounds: dict[str, tuple[float, float]] = self.kernel._tuning_bounds()
+        return self._collected("_tuning_bounds", "bounds")
+
+    def log_priors(self) -> dict[str, tuple[float, float]]:
+        """Return (logarithm of the prior density, derivative) of each parameter of `tunable` that has a prior."""
+        return self._collected("_log_priors", "log_priors")
+
+    def refining(self) -> dict[str, float]:
+        """Return the parameters of `tunable` that need evidence to be learned; see `Differentiable._refining`."""
+        return self._collected("_refining", "refining")
+
+    def _collected(self, own: str, of_part: str) -> dict[str, Any]:
+        """Return a dict of the kernel and those of its parts, with full names."""
+        found: dict[str, Any] = getattr(self.kernel, own)()
         for prefix, part in self.parts.items():
-            bounds |= {f"{prefix}__{name}": pair for name, pair in part.bounds().items()}
-        return bounds
+            found = found | {f"{prefix}__{name}": value for name, value in getattr(part, of_part)().items()}
+        return found
 
     def with_values(self, values: Mapping[str, float]) -> Any:
         """Return a copy of the kernel with new values of some parameters; it shares the parts without any, fitted or
@@ -103,10 +148,26 @@ class Gradient:
         """
         own, inner = _split(values, self.parts)
         made = self.kernel._with_values(own)
-        parts = {
-            name: part.with_values(inner[name]) if inner[name] else part.kernel for name, part in self.parts.items()
-        }
-        if any(inner.values()):
+        return self._with_parts(
+            made, {name: part.with_values(inner[name]) for name, part in self.parts.items() if inner[name]}
+        )
+
+    def suited(self, X: Any) -> Any:
+        """Return the kernel, or a copy, with a value for each of the parameters that samples like `X` have."""
+        if not self.sized_by_samples():
+            return self.kernel
+        seen = self.kernel._seen(X) if self.parts else None
+        parts = {name: part.suited(seen) for name, part in self.parts.items()}
+        return self._with_parts(copy.copy(self.kernel._suited(X)), parts)
+
+    def sized_by_samples(self) -> bool:
+        """Return whether `suited` adds parameters."""
+        return bool(self.kernel._sized_by_samples) or any(part.sized_by_samples() for part in self.parts.values())
+
+    def _with_parts(self, made: Any, changed: dict[str, Any]) -> Any:
+        """Return a copy of the kernel, after its parts were replaced by those of `changed`."""
+        if changed:
+            parts = {name: changed.get(name, part.kernel) for name, part in self.parts.items()}
             made.set_params(**parts)
             if hasattr(made, "bases_"):
                 made.bases_ = list(parts.values())
@@ -119,14 +180,17 @@ class Gradient:
         return 5 + self._kernels()
 
     def _kernels(self) -> int:
-        return 1 + sum(part._kernels() for part in self.parts.values())
+        return int(self.kernel._learning_matrices) + sum(part._kernels() for part in self.parts.values())
 
 
 class KernelGradient:
     """The kernel matrix of a set of samples, and its derivatives, each computed when asked for."""
 
-    def __init__(self, kernel: Any, X: Any, inner: list[KernelGradient] | None = None) -> None:
+    def __init__(
+        self, kernel: Any, X: Any, inner: list[KernelGradient] | None = None, shared: dict[str, Any] | None = None
+    ) -> None:
         self.kernel, self.X = kernel, X
+        self.shared: dict[str, Any] = {} if shared is None else shared
         parts = kernel._nested()
         self.prefixes = list(parts)
         if inner is None:
@@ -144,11 +208,7 @@ class KernelGradient:
         """K before normalisation."""
         if self.inner:
             return self.kernel._joined(self.parts)
-        plain = self.kernel
-        if plain.normalize:
-            plain = copy.copy(plain)
-            plain.normalize = False
-        return cast("Square", plain(self.X))
+        return cast("Square", self.kernel._raw_matrix(self))
 
     @property
     def parts(self) -> list[Square]:
@@ -184,7 +244,7 @@ class KernelGradient:
         if logarithm:
             return self.matrix * (found - np.add.outer(found.diagonal() / 2, found.diagonal() / 2))
         diagonal = self.raw.diagonal()
-        shares = np.divide(found.diagonal(), diagonal, out=np.zeros(len(found)), where=diagonal > 0) / 2
+        shares = _over(found.diagonal(), diagonal) / 2
         return (found - self.raw * np.add.outer(shares, shares)) * self._inverse_roots()
 
     def at(self, values: Mapping[str, float]) -> KernelGradient:
@@ -197,8 +257,37 @@ class KernelGradient:
         made = gradient.with_values(changed)
         _, inner = _split(changed, self.prefixes)
         return KernelGradient(
-            made, self.X, [part.at(inner[name]) for part, name in zip(self.inner, self.prefixes, strict=True)]
+            made,
+            self.X,
+            [part.at(inner[name]) for part, name in zip(self.inner, self.prefixes, strict=True)],
+            self.shared,
         )
+
+    def contracted(self, weights: Square, names: Sequence[str]) -> dict[str, float]:
+        """Return Σ_ij weights_ij ∂K_ij/∂θ for each of the parameters `names`; `weights` is symmetric."""
+        quick = self._quick(weights, names)
+        return {
+            name: quick[name] if name in quick else float(np.vdot(weights, self.derivative(name))) for name in names
+        }
+
+    def _quick(self, weights: Square, names: Sequence[str]) -> dict[str, float]:
+        """Return these sums for parameters of kernels that compute them without the derivatives."""
+        kernel = self.kernel
+        own, inner = _split(dict.fromkeys(names, 0.0), self.prefixes)
+        if kernel._differentiates_logarithm:
+            return {}
+        if kernel.normalize:
+            shares = (weights * self.matrix).sum(axis=1)
+            weights = weights * self._inverse_roots()
+            weights[np.diag_indices_from(weights)] -= _over(shares, self.raw.diagonal())
+        found: dict[str, float] = kernel._contracted(weights, self, list(own)) if own else {}
+        for number, (prefix, part) in enumerate(zip(self.prefixes, self.inner, strict=True)):
+            if inner[prefix] and kernel._chains_elementwise:
+                passed = kernel._chained(number, self.parts, weights)
+                found |= {
+                    f"{prefix}__{name}": value for name, value in part._quick(passed, list(inner[prefix])).items()
+                }
+        return found
 
     def _raw_derivative(self, name: str) -> Square:
         """Return ∂K/∂θ before normalisation."""
@@ -215,8 +304,13 @@ class KernelGradient:
     def _inverse_roots(self) -> Square:
         """Return 1 / √(K(x, x)·K(y, y)) of all pairs, and 0 where K(x, x) or K(y, y) is not positive."""
         diagonal = self.raw.diagonal()
-        roots = np.divide(1.0, np.sqrt(np.maximum(diagonal, 0)), out=np.zeros(len(diagonal)), where=diagonal > 0)
+        roots = _over(np.ones(len(diagonal)), np.sqrt(np.maximum(diagonal, 0)))
         return np.multiply.outer(roots, roots)
+
+
+def _over(values: Square, diagonal: Square) -> Square:
+    """Return values / diagonal, and 0 where the diagonal is not positive."""
+    return np.divide(values, diagonal, out=np.zeros(len(values)), where=diagonal > 0)
 
 
 def _split(values: Mapping[str, float], prefixes: Any) -> tuple[dict[str, float], dict[str, dict[str, float]]]:

@@ -23,6 +23,7 @@ KERNELS = Registry(
         "linear": "seqkern.kernels.vectors.linear:LinearKernel",
         "local_alignment": "seqkern.kernels.alignment.local_alignment:LocalAlignmentKernel",
         "locality_improved": "seqkern.kernels.positional.locality:LocalityImprovedKernel",
+        "lock": "seqkern.kernels.positional.lock:LOCKKernel",
         "mismatch": "seqkern.kernels.kmer.mismatch:MismatchKernel",
         "motif": "seqkern.kernels.models.motif:MotifKernel",
         "nystroem": "seqkern.kernels.vectors.approximation:NystroemKernel",

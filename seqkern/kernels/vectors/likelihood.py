@@ -15,6 +15,7 @@ from seqkern.core.types import Arrays, Floats, Header
 from seqkern.kernels.capabilities import required
 from seqkern.kernels.composite import FROM_PARTS, CompositeKernel, ThroughKernel, as_parts
 from seqkern.kernels.decisions import attributions, kmer_weights
+from seqkern.kernels.gradients import Gradient
 from seqkern.kernels.kernel import Kernel
 from seqkern.kernels.kernel_specs import build_kernel
 from seqkern.kernels.occurrences import KmerWeights
@@ -110,7 +111,7 @@ class LikelihoodKernel(ThroughKernel, CompositeKernel):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        if not self.base.traits.data_dependent:  # others have their parameters after `fit`
+        if not self.base.traits.data_dependent and not Gradient(self.base).sized_by_samples():  # others: after `fit`
             self._chosen_names(self.base)
 
     def _chosen_names(self, base: Kernel) -> list[str]:
@@ -139,7 +140,7 @@ class LikelihoodKernel(ThroughKernel, CompositeKernel):
         # imported here: scipy slows start-up
         from seqkern.kernels.vectors.marginal_likelihood import Labels, LikelihoodSearch
 
-        base = self.bases[0]
+        base = self.bases[0].gradient.suited(X)
         names, labels = self._chosen_names(base), Labels(y)
         rows = np.arange(len(X))
         if len(X) > self.most_samples:
@@ -150,6 +151,7 @@ class LikelihoodKernel(ThroughKernel, CompositeKernel):
             found = LikelihoodSearch(base.gradient(X), labels, names).best(SPREADS[: self.starts])
         self.values_ = _weights_to_one(base, found.values)
         self.bases_ = [base.gradient.with_values(self.values_)]
+        self._given_values = base.gradient.tunable() if base.gradient.sized_by_samples() else {}
         self.report_ = {
             "log_likelihood": found.log_likelihood,
             "at_start": found.at_start,
@@ -185,6 +187,8 @@ class LikelihoodKernel(ThroughKernel, CompositeKernel):
         header, arrays = super().fitted_state()
         if hasattr(self, "values_"):
             header = {**header, "values": self.values_, "report": self.report_}
+            if self._given_values:
+                header["given"] = self._given_values
         return header, arrays
 
     def restore_fitted(self, header: Header, arrays: Arrays) -> None:
@@ -192,7 +196,8 @@ class LikelihoodKernel(ThroughKernel, CompositeKernel):
         super().restore_fitted(header, arrays)
         if "values" in header:
             self.values_, self.report_ = dict(header["values"]), header["report"]
-            self.bases_ = [self.bases[0].gradient.with_values(self.values_)]
+            self._given_values = header.get("given", {})
+            self.bases_ = [self.bases[0].gradient.with_values(self._given_values | self.values_)]
 
     # ---- the matrix --------------------------------------------------------------------------------------
 

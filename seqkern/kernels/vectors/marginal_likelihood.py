@@ -321,6 +321,15 @@ STARTS = 17
 
 MOST_SEARCH_STEPS = 500
 
+SEARCH_TOLERANCE = 1e-14
+"""Least relative gain of a step of the search."""
+
+LIMIT_REMEDIES = {
+    "noise": "a noise, such as the variance of repeated measurements",
+    "scale": "a scale, such as the variance of the labels divided by the mean of K(x, x)",
+}
+"""What a user may do where the likelihood has no maximum."""
+
 AT_BOUND = 1.01
 """Factor within which a parameter counts as at its bound."""
 
@@ -407,7 +416,10 @@ class Chosen:
 
 
 def maximise(
-    function: Callable[[Floats], tuple[float, Floats]], start: Floats, bounds: list[tuple[float, float]]
+    function: Callable[[Floats], tuple[float, Floats]],
+    start: Floats,
+    bounds: list[tuple[float, float]],
+    tolerance: float = SEARCH_TOLERANCE,
 ) -> Chosen:
     """Maximise a function of positive parameters by L-BFGS-B in their logarithms."""
     from scipy.optimize import Bounds, minimize  # imported here: it slows start-up, and prediction does not need it
@@ -424,7 +436,7 @@ def maximise(
         jac=True,
         method="L-BFGS-B",
         bounds=Bounds(lowest, highest),
-        options={"maxiter": MOST_SEARCH_STEPS, "ftol": 1e-14, "gtol": 1e-7},
+        options={"maxiter": MOST_SEARCH_STEPS, "ftol": tolerance, "gtol": 1e-7},
     )
     values = np.exp(found.x)
     near = (values < AT_BOUND * np.exp(lowest)) | (values > np.exp(highest) / AT_BOUND)
@@ -435,7 +447,10 @@ def maximise(
 
 def bound_remark(name: str, value: float) -> str:
     """Return the remark on a parameter whose best value is at a bound of the search."""
-    return f"{name}={value:.3g} is at the limit of the search, beyond which the likelihood may be greater"
+    return (
+        f"{name}={value:.3g} is at the limit of the search, beyond which the likelihood may be greater; with few "
+        f"samples give the solver {LIMIT_REMEDIES[name]}"
+    )
 
 
 def choose_scale_and_noise(
@@ -478,6 +493,10 @@ LATENT_BOUNDS = 1e-3, 1e4
 """Bounds of the variance of the latent function of classes."""
 MOST_JITTER = 1e-6
 """Maximum jitter, as a share of the mean diagonal; a matrix that needs more is not positive semi-definite."""
+LEAST_EVIDENCE = math.log(3)
+"""Logarithm of the least Bayes factor for parameters that refine a kernel, from which evidence counts as positive."""
+REFINING_TOLERANCE = 1e-9
+"""As `SEARCH_TOLERANCE`, for kernels with parameters that refine them: they are many, with priors."""
 FIRST_NOISE = 0.1
 """First noise, as a share of the variance of the labels."""
 BEYOND = 1e6
@@ -556,6 +575,13 @@ class Labels:
                 if jitter > MOST_JITTER * max(float(diagonal.mean()), np.finfo(float).tiny):
                     raise
 
+    def precision(self, K: Floats, numbers: Mapping[str, float]) -> Floats:
+        """Return the inverse covariance matrix of the labels, for classes that of Laplace's approximation."""
+        if self.are_numbers:
+            return Definite(covariance(K, numbers[SCALE], numbers[LABEL_NOISE])).inverse()
+        mode = find_mode(K, self.values, numbers[SCALE])
+        return mode.factor.inverse() * np.multiply.outer(mode.roots, mode.roots)
+
     def own_bounds(self, size: float) -> dict[str, tuple[float, float]]:
         """Return the bounds of scale and noise, for K with the mean diagonal `size`."""
         if not self.are_numbers:
@@ -574,6 +600,16 @@ class Labels:
         return {SCALE: variance / size, LABEL_NOISE: FIRST_NOISE * variance}
 
 
+@dataclass(frozen=True)
+class Maximum:
+    """A maximum of the likelihood times the prior over some parameters."""
+
+    values: dict[str, float]  # The parameters
+    value: float  # Logarithm of the likelihood and the prior
+    log_likelihood: float
+    converged: bool  # Whether the search ended at a maximum
+
+
 class LikelihoodSearch:
     """The log marginal likelihood as a function of kernel parameters, scale and noise."""
 
@@ -587,36 +623,74 @@ class LikelihoodSearch:
     def best(self, spreads: Sequence[float]) -> ChosenParameters:
         """Return the best of the maxima found from several starting points.
 
-        These are the initial parameters times each of the factors `spreads`.
+        These are the initial parameters times each of the factors `spreads`. Parameters that refine the kernel keep
+        their initial values at first; then all are learned from the best maximum, if the evidence is greater.
         """
-        values = self.gradient.kernel.gradient.tunable()
+        gradient = self.gradient.kernel.gradient
+        values, deviations = gradient.tunable(), gradient.refining()
         given = {name: values[name] for name in self.names}
+        simple = {name: value for name, value in given.items() if name not in deviations}
+        refining = {name: value for name, value in given.items() if name in deviations}
         if self.size < 0:
             raise self._not_definite()
         own = self.labels.own_start(self.size)
         bounds = self._bounds(given)
         self._check_start(given | own)
-        first, least = self._maximum(own, bounds, given)
-        own = dict(zip(own, first.values.tolist(), strict=True))
-        maxima = []
         with progress_counter("choosing kernel parameters", " likelihoods") as self._show:
-            for spread in spreads:
-                start = {name: value * spread for name, value in given.items()}
-                maxima.append(self._maximum(start | own, bounds, {}))
+            first = found = self._maximum(own, bounds, given)
+            if simple:
+                starts = [{name: value * spread for name, value in simple.items()} for spread in spreads]
+                maxima = [self._maximum(start | first.values, bounds, refining) for start in starts]
+                found = max(maxima, key=lambda maximum: maximum.value)
+            if refining:
+                refined = self._maximum(refining | found.values, bounds, {})
+                gain = refined.value - found.value - LEAST_EVIDENCE
+                if gain > self._cost(refined, {name: deviations[name] for name in refining}, gain):
+                    found = refined
         self._show = None
-        found, highest = max(maxima, key=lambda pair: pair[1])
-        chosen = dict(zip(given, found.values.tolist(), strict=False))
-        return ChosenParameters(chosen, highest, least, self.evaluations, found.converged)
+        chosen = {name: found.values.get(name, value) for name, value in given.items()}
+        return ChosenParameters(chosen, found.log_likelihood, first.value, self.evaluations, found.converged)
 
     def _maximum(
         self, start: Mapping[str, float], bounds: Mapping[str, tuple[float, float]], fixed: Mapping[str, float]
-    ) -> tuple[Chosen, float]:
-        """Return the maximum over the parameters named in `start`, found from these values, and the value at it."""
+    ) -> Maximum:
+        """Return the maximum over the parameters named in `start`, found from these values."""
         names = list(start)
         limits = [bounds[name] for name in names]
         begin = np.clip(np.array(list(start.values())), *np.transpose(limits))
-        found = maximise(lambda x: self.value(x, names, fixed), begin, limits)
-        return found, self.value(found.values, names, fixed)[0]
+        tolerance = REFINING_TOLERANCE if self.gradient.kernel.gradient.refining() else SEARCH_TOLERANCE
+        found = maximise(lambda x: self.value(x, names, fixed), begin, limits, tolerance)
+        value = float(self.value(found.values, names, fixed)[0])
+        prior = sum(self._log_priors(names).values(), np.zeros(2))[0]
+        return Maximum(
+            dict(zip(names, found.values.tolist(), strict=True)), value, value - float(prior), found.converged
+        )
+
+    def _log_priors(self, names: Sequence[str]) -> dict[str, Floats]:
+        """Return (log density, derivative) of the parameters in `names` with a prior, for the latest values."""
+        known = self.gradient.kernel.gradient.log_priors()
+        return {name: np.array(known[name]) for name in names if name in known}
+
+    def _cost(self, maximum: Maximum, deviations: Mapping[str, float], gain: float) -> float:
+        """Return how much of the density at a maximum the evidence loses by parameters that had to be found, or any
+        number above `gain` if it is more.
+
+        Laplace's approximation of the integral over ln θ, with standard deviation σ under the prior, costs
+        ½ log det(I + σ F σ), F the Fisher information. Its diagonal bounds that from above.
+        """
+        at, _ = self._likelihood(maximum.values)
+        try:
+            precision = self.labels.precision(at.matrix, maximum.values)
+        except np.linalg.LinAlgError:
+            return np.inf
+        cost = 0.0
+        for name, deviation in deviations.items():
+            product = precision @ at.derivative(name)
+            change = deviation * maximum.values[SCALE] * maximum.values[name]
+            cost += 0.5 * math.log1p(max(0.0, 0.5 * change**2 * float(np.vdot(product, product.T))))
+            if cost > gain:
+                break
+        return cost
 
     def _bounds(self, given: Mapping[str, float]) -> dict[str, tuple[float, float]]:
         """Return the bounds of all parameters: each one's domain, limited to a range around its initial value."""
@@ -653,15 +727,20 @@ class LikelihoodSearch:
         return self.gradient, found
 
     def value(self, x: Floats, names: Sequence[str], fixed: Mapping[str, float]) -> tuple[float, Floats]:
-        """Return the log marginal likelihood at `x`, and its derivatives by the parameters in `names`.
+        """Return the log marginal likelihood at `x`, and its derivatives by the parameters in `names`, whose priors, if
+        any, are included.
 
         Derivatives are zero where the likelihood cannot be computed, so that the line search turns back.
         """
         try:
             at, found = self._likelihood({**fixed, **dict(zip(names, x.tolist(), strict=True))})
-            slopes = {name: found.derivative(at.derivative(name)) for name in names if name in self.names}
+            slopes = at.contracted(found.slope, [name for name in names if name in self.names])
+            slopes = {name: found.scale * slope for name, slope in slopes.items()}
         except (np.linalg.LinAlgError, ParameterError, SequenceError):
             return self.lowest - BEYOND, np.zeros(len(names))
         slopes |= {SCALE: found.scale_slope, LABEL_NOISE: found.noise_slope}
-        self.lowest = min(self.lowest, found.value)
-        return found.value, np.array([slopes[name] for name in names])
+        value = found.value
+        for name, (density, slope) in self._log_priors(names).items():
+            value, slopes[name] = value + float(density), slopes[name] + float(slope)
+        self.lowest = min(self.lowest, value)
+        return value, np.array([slopes[name] for name in names])

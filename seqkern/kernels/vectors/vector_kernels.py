@@ -401,6 +401,28 @@ def nearest_other(kernel: Kernel, X: Data, y: npt.ArrayLike | None) -> float:
     return float(np.median(np.sqrt(np.maximum(nearest, 0.0))))
 
 
+# The Tanimoto kernel of a kernel of vectors.
+
+
+class TanimotoKernel(KernelOfKernel):
+    """Tanimoto kernel K(x, y) = B(x, y) / (B(x, x) + B(y, y) − B(x, y)), 0 where all three are 0."""
+
+    def _combine_diagonals(self, diagonals: list[Floats]) -> Floats:
+        return np.where(diagonals[0] > 0, 1.0, 0.0)
+
+    def _change(self, block: Floats, row_diagonal: Floats, col_diagonal: Floats) -> None:
+        np.multiply(block, self._slopes(block, row_diagonal, col_diagonal), out=block)
+
+    def _slopes(self, block: Floats, row_diagonal: Floats, col_diagonal: Floats) -> Floats:
+        union = np.add.outer(row_diagonal, col_diagonal) - block
+        return np.divide(1.0, union, out=np.zeros_like(union), where=union > 0)
+
+    def _chained(self, number: int, parts: Sequence[Square], derivative: Square) -> Square:
+        diagonal, change = parts[0].diagonal(), derivative.diagonal()
+        inverse = self._slopes(parts[0], diagonal, diagonal)
+        return inverse * (derivative - parts[0] * inverse * (np.add.outer(change, change) - derivative))
+
+
 # The sigmoid kernel, of vectors or of any kernel.
 
 

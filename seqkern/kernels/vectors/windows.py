@@ -15,12 +15,13 @@ from seqkern.kernels.capabilities import Traits, capability
 from seqkern.kernels.composite import PreparedParts, ThroughKernel
 from seqkern.kernels.decisions import attributions
 from seqkern.kernels.features import BLOCK_ROWS, Features, VectorForm
+from seqkern.kernels.gradients import Gradient, KernelGradient, Square
 from seqkern.kernels.kernel import LAST_PARAMETERS, Kernel, SequenceKernel
 from seqkern.kernels.prepared import Plan
 from seqkern.kernels.profile_tracks import ProfileTracks
 from seqkern.kernels.substitution_scores import matrix_names, matrix_scores
 from seqkern.kernels.vectors.linear import FUNCTION_SECONDS, PRODUCT_SECONDS, LinearKernel, PreparedVectors
-from seqkern.kernels.vectors.vector_kernels import PolynomialKernel, RBFKernel
+from seqkern.kernels.vectors.vector_kernels import PolynomialKernel, RBFKernel, TanimotoKernel
 from seqkern.sequences.alphabets import MASK, Alphabet
 from seqkern.sequences.sequence_set import SequenceSet
 
@@ -171,10 +172,10 @@ class WindowVectorKernel(ThroughKernel, SequenceKernel):
     traits = Traits(equal_lengths=True, data_dependent=None)
     last_parameters = ("vector_kernel", "gamma", "degree", "coef0", "position_weights", *LAST_PARAMETERS)
 
-    vector_kernel: Literal["rbf", "polynomial", "linear"] = choice(
+    vector_kernel: Literal["rbf", "polynomial", "linear", "tanimoto"] = choice(
         default="rbf",
-        doc='k: exp(−γ·‖φ(x) − φ(y)‖²), (γ·φ(x)·φ(y) + coef0)^degree, or φ(x)·φ(y). Only ``"linear"`` '
-        "has explicit features.",
+        doc="k: exp(−γ·‖φ(x) − φ(y)‖²), (γ·φ(x)·φ(y) + coef0)^degree, φ(x)·φ(y), or "
+        'φ(x)·φ(y) / (‖φ(x)‖² + ‖φ(y)‖² − φ(x)·φ(y)). Only ``"linear"`` has explicit features.',
     )
     gamma: float | str = real(
         default=0.05,
@@ -250,7 +251,7 @@ class WindowVectorKernel(ThroughKernel, SequenceKernel):
 
     def _vector_form(self) -> VectorForm | None:
         """Return this kernel as a function of vectors; None if normalisation changes its values."""
-        if self.normalize and self.vector_kernel != "rbf":
+        if self.vector_kernel == "tanimoto" or (self.normalize and self.vector_kernel != "rbf"):
             return None
         gamma = getattr(self, "gamma_", None) if isinstance(self.gamma, str) else self.gamma
 
@@ -297,7 +298,20 @@ class WindowVectorKernel(ThroughKernel, SequenceKernel):
             return RBFKernel(gamma=gamma, base=vectors)
         if self.vector_kernel == "polynomial":
             return PolynomialKernel(degree=self.degree, gamma=cast(float, self.gamma), coef0=self.coef0, base=vectors)
-        return vectors
+        return TanimotoKernel(base=vectors) if self.vector_kernel == "tanimoto" else vectors
+
+    # ---- derivatives ----------------------------------------------------------------------------
+
+    def _own_tunable(self) -> dict[str, float]:
+        names = {"rbf": ["gamma"], "polynomial": ["gamma", "coef0"]}.get(self.vector_kernel, [])
+        known = {"gamma": getattr(self, "gamma_", None) if isinstance(self.gamma, str) else self.gamma}
+        values = {name: known.get(name, self.coef0) for name in names}
+        return {name: float(value) for name, value in values.items() if value is not None}
+
+    def _derivative(self, name: str, at: KernelGradient) -> Square:
+        return Gradient(self._through)(self._seen(at.X)).derivative(name)
+
+    # ---- prepared sets --------------------------------------------------------------------------
 
     def _prepare(self, X: SequenceSet, like: PreparedParts | None) -> PreparedParts:
         windows = self._through.prepare(self._seen(X), None if like is None else like.parts[0])
@@ -418,6 +432,7 @@ class WindowKernel(WindowVectorKernel):
             cls(encoding="BLOSUM62", gamma="scale", position_weights="triangle", alphabet="protein"),
             cls(vector_kernel="polynomial", gamma=0.05, degree=3, position_weights="gaussian", normalize=True),
             cls(vector_kernel="linear", position_weights=[0.0, 1.5, 0.7] * 8, normalize=True, zero_diagonal="zero"),
+            cls(vector_kernel="tanimoto", position_weights=[0.2, 1.5, 0.7] * 8),
         ]
 
     def _check_parameters(self) -> None:
@@ -432,6 +447,25 @@ class WindowKernel(WindowVectorKernel):
     def coding(self) -> "MatrixCoding":
         """Encoding of a residue as numbers."""
         return MatrixCoding(self.encoding)
+
+    def _weights(self) -> list[float]:
+        return [] if isinstance(self.position_weights, str) else [float(weight) for weight in self.position_weights]
+
+    def _own_tunable(self) -> dict[str, float]:
+        weights = {f"position_weights__{place}": weight for place, weight in enumerate(self._weights())}
+        return super()._own_tunable() | weights
+
+    def _derivative(self, name: str, at: KernelGradient) -> Square:
+        if not name.startswith("position_weights__"):
+            return super()._derivative(name, at)
+        X, place = self._seen(at.X), int(name.rpartition("__")[2])
+        positions = X.starts + place
+        values = self.coding.vectors(X, positions)
+        through = self._through
+        product = values @ values.T
+        if self.vector_kernel == "linear":
+            return product
+        return through._chained(0, Gradient(through)(X).parts, product)
 
 
 @dataclass(frozen=True)

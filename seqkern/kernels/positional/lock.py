@@ -1,0 +1,412 @@
+"""The LOCK kernel: aligned variants of one length, compared by a substitution matrix with learned position weights."""
+
+import copy
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from seqkern.core.errors import ParameterError, SequenceError
+from seqkern.core.parameters import fixed, numbers, real, text
+from seqkern.core.types import Floats, Ints
+from seqkern.kernels.capabilities import Traits
+from seqkern.kernels.gradients import KernelGradient, Square
+from seqkern.kernels.kernel import SequenceKernel
+from seqkern.kernels.prepared import Plan
+from seqkern.kernels.substitution_scores import matrix_scores
+from seqkern.kernels.vectors import _vector
+from seqkern.kernels.vectors.linear import FUNCTION_SECONDS, PRODUCT_SECONDS
+from seqkern.sequences.alphabets import PROTEIN, Alphabet
+from seqkern.sequences.sequence_set import SequenceSet
+
+MEDIAN = -0.25
+"""Median of a normalised matrix."""
+INDEFINITE = 1e-9
+"""Negative eigenvalue of a normalised matrix that is a rounding error."""
+CHUNK_ROWS = 64
+"""Rows of a block whose residues are looked up together."""
+CHUNK_PAIRS = 1 << 13
+"""Pairs of samples whose counts are multiplied together."""
+WEIGHT_DEVIATION = 0.5
+"""Standard deviation of the logarithm of a position weight, in its prior."""
+
+DECAYS = "distance_decay", "local_decay", "additive_decay"
+SCALES = "local_scale", "additive_scale"
+
+
+class LOCKKernel(SequenceKernel):
+    r"""LOCK kernel: locally linear, with a substitution matrix and a weight for each position.
+
+    It suits aligned variants of one protein with a measured property. The second sum is an additive model of the
+    positions; the first one is such a model that changes slowly from sequence to sequence, which covers epistasis. Use
+    it as ``likelihood:base=lock``: the kernel `likelihood` learns all parameters, position weights only where the
+    evidence for them exceeds that of equal weights. By itself `lock` keeps the values given and learns nothing.
+
+    A masked residue, such as a gap or X, is one more letter, as far from all others as the two least similar letters.
+
+    Notes
+    -----
+    With S the substitution matrix, B_ab = c (S_ab − S_aa / 2 − S_bb / 2), where c makes −¼ its median,
+
+    .. math::
+
+        K(x, y) = s \exp\Bigl(g \sum_l e_l B_{x_l y_l}\Bigr) \sum_l \exp(h B_{x_l y_l})
+        + s' \sum_l \exp(h' B_{x_l y_l})
+
+    The priors for `likelihood` are standard normal distributions of ln g, ln h and ln h', normal distributions with
+    standard deviation ½ of ln e_l, and Gamma(2, 2) of s and s'. Positions that do not vary in the training set keep
+    their weight.
+
+    Complexity: O(L·b) per pair, with b the number of letters at a position.
+
+    Definiteness: positive semi-definite; a matrix for which it is not is refused.
+
+    References
+    ----------
+    Jankowiak, Ordabayev, Tuwani, Ward, Nisonoff, McFarland, Grigoryan: Flexible kernels for protein property
+    prediction. ICML 2026.
+
+    Examples
+    --------
+    Leucine is more like isoleucine than like aspartate:
+
+    >>> from seqkern.kernels import LOCKKernel
+    >>> X = ["KLVF", "KIVF", "KDVF"]
+    >>> LOCKKernel(alphabet="protein")(X).round(2)
+    array([[8.  , 7.33, 6.08],
+           [7.33, 8.  , 6.08],
+           [6.08, 6.08, 8.  ]])
+    """
+
+    name = "lock"
+    summary = "Compares variants position by position with a substitution matrix; the positions have weights."
+    traits = Traits(equal_lengths=True)
+    _least_block_rows = 128
+    _most_block_columns = 512
+    _learning_matrices = 16
+    _sized_by_samples = True
+
+    matrix: str | None = text(
+        default=None,
+        remedy="give a substitution matrix, such as BLOSUM62",
+        doc="S, a substitution matrix of Biopython; by default BLOSUM50 for proteins, else 1 for equal letters.",
+    )
+    distance_decay: float = real(default=1.0, low=0, open_low=True, doc="g.")
+    local_decay: float = real(default=1.0, low=0, open_low=True, doc="h.")
+    additive_decay: float = real(default=1.0, low=0, open_low=True, doc="h'.")
+    local_scale: float = real(default=1.0, low=0, doc="s.")
+    additive_scale: float = real(default=1.0, low=0, doc="s'.")
+    position_weights: list[float] | None = numbers(
+        default=None, low=0, each="position weight", doc="e_l, one for each position; 1 by default."
+    )
+    normalize: bool = fixed(False)
+    zero_diagonal: Literal["error", "zero"] = fixed("error")
+
+    @classmethod
+    def examples(cls) -> list["LOCKKernel"]:
+        """Return kernels for the contract suite."""
+        weights = [0.5, 1.0, 2.0, 0.0] * 6
+        return [cls(), cls(matrix="BLOSUM62", distance_decay=0.3, position_weights=weights, alphabet="protein")]
+
+    # ---- the matrix --------------------------------------------------------------------------------------
+
+    def _weights(self, length: int = 0) -> Floats:
+        """Return e, float64 (length,)."""
+        return np.ones(length) if self.position_weights is None else np.array(self.position_weights, dtype=np.float64)
+
+    def _distances(self, alphabet: Alphabet) -> Floats:
+        """Return B by code, float64 (size + 1, size + 1); the last row is for masked residues."""
+        return normalised_matrix(alphabet, self.matrix or ("BLOSUM50" if alphabet == PROTEIN else None))
+
+    def _prepare(self, X: SequenceSet, like: "Positions | None") -> "Positions":
+        self._check_length(X, None if like is None or not len(like) else like.codes.shape[1])
+        self._distances(X.alphabet)  # refuses a matrix that does not suit
+        length = int(X.lengths.max(initial=0))
+        return Positions.of(X, length * self.local_scale + self.additive_scale * length)
+
+    def _check_length(self, X: SequenceSet, others: int | None = None) -> None:
+        """Raise SequenceError unless sequences have as many residues as others, and as there are position weights."""
+        given = None if self.position_weights is None else len(self.position_weights)
+        for wanted, known in ((others, "others have"), (given, "there are position weights for")):
+            if len(X) and wanted not in (None, X.lengths[0]):
+                raise SequenceError(
+                    f"has {X.lengths[0]} residues, {known} {wanted}",
+                    record=X.ids[0],
+                    remedy="align all sequences to one length",
+                )
+
+    def _block(self, rows: "Positions", cols: "Positions", out: Floats) -> None:
+        if not len(cols):
+            return
+        B = self._distances(cols.alphabet)
+        places, letters = cols.places, cols.letters
+        # exp(2 b) below, so that its bits are those of other radial kernels
+        weights = 0.5 * self.distance_decay * self._weights(cols.codes.shape[1])[places]
+        tables = np.stack([B, np.exp(self.local_decay * B), np.exp(self.additive_decay * B)])
+        present = np.ascontiguousarray((cols.codes[:, places] == letters).T, dtype=np.float64)
+        nothing = np.zeros(max(len(rows), len(cols)))
+        for start in range(0, len(rows), CHUNK_ROWS):
+            part = out[start : start + CHUNK_ROWS]
+            cells = rows.codes[start : start + CHUNK_ROWS, places] * np.intp(len(B)) + letters
+            found = np.take(tables.reshape(3, -1), cells, axis=1)
+            found[0] *= weights
+            sums = np.empty((3 * len(part), len(cols)))
+            _vector.products(found.reshape(len(sums), -1), present, sums)
+            near, local, additive = sums.reshape(3, len(part), -1)
+            _vector.radial(near, nothing[: len(part)], nothing[: len(cols)], 1.0)
+            np.multiply(near, local, out=part)
+            part *= self.local_scale
+            part += self.additive_scale * additive
+
+    def _plan(self, X: Any, Y: Any) -> Plan:
+        sets = [Z for Z in (X, Y) if Z is not None]
+        letters = max(len(occurring(position_codes(Z), Z.alphabet.size + 1)[0]) for Z in sets)
+        pairs = len(sets[0]) * len(sets[-1]) / (2 if Y is None else 1)
+        return Plan(
+            "vectors",
+            pairs * (3 * PRODUCT_SECONDS * letters + FUNCTION_SECONDS),
+            8 * letters * (self._most_block_columns + 3 * CHUNK_ROWS) + 2 * sum(int(Z.lengths.sum()) for Z in sets),
+        )
+
+    # ---- derivatives -------------------------------------------------------------------------------------
+
+    def _suited(self, X: SequenceSet) -> "LOCKKernel":
+        self._check_length(X)
+        made = copy.copy(self)
+        made.position_weights = self._weights(int(X.lengths.max(initial=0))).tolist()
+        return made
+
+    def _with_values(self, values: Mapping[str, float]) -> "LOCKKernel":
+        weights = {name: value for name, value in values.items() if name not in DECAYS + SCALES}
+        made: LOCKKernel = super()._with_values({name: values[name] for name in values if name not in weights})
+        if weights:
+            places = [int(name.rpartition("__")[2]) for name in weights]
+            every = self._weights(1 + max(places))
+            every[places] = list(weights.values())
+            made.position_weights = every.tolist()
+        return made
+
+    def _own_tunable(self) -> dict[str, float]:
+        own = {name: float(getattr(self, name)) for name in (*DECAYS, *SCALES)}
+        return own | {weight_name(place): weight for place, weight in enumerate(self._weights().tolist())}
+
+    def _refining(self) -> dict[str, float]:
+        return {weight_name(place): WEIGHT_DEVIATION for place in range(len(self._weights()))}
+
+    def _log_priors(self) -> dict[str, tuple[float, float]]:
+        found = {}
+        for name, value in self._own_tunable().items():
+            if name in SCALES:
+                found[name] = np.log(value) - 2 * value, 1 / value - 2
+            else:
+                variance = 1.0 if name in DECAYS else WEIGHT_DEVIATION**2
+                found[name] = -(np.log(value) ** 2) / (2 * variance), -np.log(value) / (variance * value)
+        return found
+
+    def _terms(self, at: KernelGradient) -> "Terms":
+        """Return the matrices that K and its derivatives consist of, those of the latest values kept."""
+        weights = self._weights(int(at.X.lengths.max(initial=0)))
+        values = (*(float(getattr(self, name)) for name in DECAYS), *weights.tolist())
+        if at.shared.get("values") != values:
+            B = self._distances(at.X.alphabet)
+            if "pairs" not in at.shared:
+                at.shared["pairs"] = Pairs(position_codes(at.X), B)
+            made = Terms.of(at.shared["pairs"], values[:3], weights)
+            at.shared.update(values=values, terms=made)
+        found: Terms = at.shared["terms"]
+        return found
+
+    def _raw_matrix(self, at: KernelGradient) -> Square:
+        terms = self._terms(at)
+        return self.local_scale * terms.near * terms.local + self.additive_scale * terms.additive
+
+    def _derivative(self, name: str, at: KernelGradient) -> Square:
+        terms = self._terms(at)
+        if name in DECAYS + SCALES:
+            return self._slopes(terms)[name]()
+        codes, B = position_codes(at.X)[:, int(name.rpartition("__")[2])], self._distances(at.X.alphabet)
+        return self.local_scale * self.distance_decay * terms.near * terms.local * B[codes[:, None], codes]
+
+    def _slopes(self, terms: "Terms") -> dict[str, Any]:
+        """Return a function for the derivative by each parameter but the position weights."""
+        return {
+            "distance_decay": lambda: self.local_scale * terms.distance * terms.near * terms.local,
+            "local_decay": lambda: self.local_scale * terms.near * terms.local_slope,
+            "additive_decay": lambda: self.additive_scale * terms.additive_slope,
+            "local_scale": lambda: terms.near * terms.local,
+            "additive_scale": lambda: terms.additive.copy(),
+        }
+
+    def _contracted(self, weights: Square, at: KernelGradient, names: Sequence[str]) -> dict[str, float]:
+        terms = self._terms(at)
+        found = {name: float(np.vdot(weights, slope())) for name, slope in self._slopes(terms).items() if name in names}
+        if len(found) == len(names):
+            return found
+        product = weights * terms.near
+        product *= terms.local
+        by_place = self.local_scale * self.distance_decay * at.shared["pairs"].sums(product)
+        return found | {weight_name(place): slope for place, slope in enumerate(by_place.tolist())}
+
+
+def weight_name(place: int) -> str:
+    """Return the name of a position weight among the tunable parameters."""
+    return f"position_weights__{place}"
+
+
+def position_codes(X: SequenceSet) -> npt.NDArray[np.uint8]:
+    """Return the codes of sequences of one length, uint8 (n, length); a masked residue has the size of the alphabet."""
+    codes = X.codes[X.positions()].reshape(len(X), -1 if len(X) else 0)
+    return np.minimum(codes, np.uint8(X.alphabet.size))
+
+
+@lru_cache(maxsize=16)
+def normalised_matrix(alphabet: Alphabet, name: str | None) -> Floats:
+    """Return B of `LOCKKernel`, float64 (size + 1, size + 1), for a matrix of Biopython or (None) equal letters."""
+    scores = np.eye(alphabet.size) if name is None else matrix_scores(alphabet, name)
+    halves = scores.diagonal() / 2
+    scores = scores - halves[:, None] - halves
+    scores *= MEDIAN / (np.median(scores) or scores.min())
+    table = np.full((alphabet.size + 1, alphabet.size + 1), scores.min())
+    table[:-1, :-1] = scores
+    table[-1, -1] = 0.0
+    centred = table - table.mean(axis=0)
+    if np.linalg.eigvalsh(centred - centred.mean(axis=1, keepdims=True))[0] < -INDEFINITE or table.max() > 0:
+        raise ParameterError(
+            f"with matrix {name} the kernel is not positive semi-definite", remedy="choose a BLOSUM matrix"
+        )
+    table.flags.writeable = False
+    return table
+
+
+@dataclass(frozen=True)
+class Positions:
+    """Payload: the residues at each position, and the letters that occur at each."""
+
+    codes: npt.NDArray[np.uint8]  # shape (n, length)
+    places: Ints  # shape (k,): Position of each pair of a position and a letter that occurs there
+    letters: npt.NDArray[np.uint8]  # shape (k,)
+    alphabet: Alphabet
+    square: float  # K(x, x)
+
+    @classmethod
+    def of(cls, X: SequenceSet, square: float) -> "Positions":
+        """Return the payload of sequences of one length."""
+        codes = position_codes(X)
+        places, letters = occurring(codes, X.alphabet.size + 1)
+        return cls(codes, places, letters, X.alphabet, square)
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    def rows(self, start: int, stop: int) -> "Positions":
+        """Return the records `start` to `stop`, as a view."""
+        return replace(self, codes=self.codes[start:stop])
+
+    def diagonal(self) -> Floats:
+        """Return K(x, x), float64 (n,)."""
+        return np.full(len(self), self.square)
+
+
+def occurring(codes: npt.NDArray[np.uint8], size: int) -> tuple[Ints, npt.NDArray[np.uint8]]:
+    """Return (position, letter) of all that occur, by position."""
+    n, length = codes.shape
+    cells = np.zeros(length * size, dtype=bool)
+    for start in range(0, n, CHUNK_PAIRS):
+        cells[(np.arange(length) * size + codes[start : start + CHUNK_PAIRS]).reshape(-1)] = True
+    found = np.flatnonzero(cells)
+    return found // size, (found % size).astype(np.uint8)
+
+
+# The matrices of the training samples while parameters are learned.
+#
+# Sums over positions with one weight for all need only the numbers of positions at which a pair of samples has each
+# value of B, which are counted once. For Σ_l e_l B, c the commonest letter of a position,
+# B_ab = B_ac + B_cb + D_ab, where D is 0 unless both letters differ from c: so a sparse product takes one step for each
+# residue that differs, instead of one for each pair of samples and position.
+
+
+class Pairs:
+    """All pairs of n training samples: sums over positions of functions of B, and of weights times B."""
+
+    def __init__(self, codes: npt.NDArray[np.uint8], B: Floats) -> None:
+        from scipy.sparse import csr_array  # imported here: it slows start-up
+
+        n, length = codes.shape
+        varying = np.flatnonzero((codes != codes[:1]).any(axis=0))
+        self.values, index = np.unique(B, return_inverse=True)
+        index = index.reshape(B.shape)
+        rows, cols = np.triu_indices(n)
+        self.upper, self.lower = rows * n + cols, cols * n + rows
+        self.counts = np.zeros((len(rows), len(self.values)), dtype=np.uint16)
+        self.counts[:, np.searchsorted(self.values, 0.0)] = length - len(varying)
+        cells, first = self.counts.reshape(-1), np.arange(len(rows)) * len(self.values)
+        for place in varying:
+            here = codes[:, place]
+            cells[first + index[here[rows], here[cols]]] += 1
+
+        common = np.array([np.bincount(column, minlength=len(B)).argmax() for column in codes.T], dtype=np.intp)
+        places, letters = occurring(codes, len(B))
+        rare = letters != common[places]
+        self.places, letters = places[rare], letters[rare]
+        numbers = np.full((length, len(B)), -1)
+        numbers[self.places, letters] = np.arange(len(letters))
+        found = numbers[np.arange(length), codes]
+        ends = np.cumsum((found >= 0).sum(axis=1))
+        self.features = csr_array(
+            (np.ones(ends[-1]), found[found >= 0], np.concatenate([[0], ends])), shape=(n, len(letters))
+        )
+        self.transposed = self.features.T.tocsr()
+        self.to_common = B[codes, common]
+        both = B[codes[:, self.places], letters] - (self.to_common[:, self.places] + B[common[self.places], letters])
+        self.beyond = np.ascontiguousarray(both.T)
+        self.length = length
+
+    def weighted(self, weights: Floats) -> Square:
+        """Return Σ_l e_l B of all pairs, float64 (n, n)."""
+        features = self.features.copy()
+        features.data = weights[self.places[features.indices]]
+        alone = self.to_common @ weights
+        result = np.asarray(features @ self.beyond)
+        result += np.add.outer(alone, alone)
+        return result
+
+    def sums(self, products: Square) -> Floats:
+        """Return Σ_ij products_ij B of each position, float64 (length,), for a symmetric matrix."""
+        beyond = np.einsum("kj,kj->k", self.transposed @ products, self.beyond)
+        return 2 * products.sum(axis=1) @ self.to_common + np.bincount(self.places, beyond, minlength=self.length)
+
+    def functions(self, tables: Floats) -> Floats:
+        """Return Σ_l f(B) of all pairs, float64 (k, n, n), for functions f given at each of `values`, (k, values)."""
+        n = len(self.to_common)
+        result = np.empty((len(tables), n * n))
+        for start in range(0, len(self.counts), CHUNK_PAIRS):
+            part = slice(start, start + CHUNK_PAIRS)
+            found = tables @ self.counts[part].T.astype(np.float64)
+            for row, values in zip(result, found, strict=True):
+                row[self.upper[part]] = row[self.lower[part]] = values
+        return result.reshape(-1, n, n)
+
+
+@dataclass(frozen=True, eq=False)
+class Terms:
+    """The parts of K for some decays and position weights, each of shape (n, n)."""
+
+    distance: Square  # Σ_l e_l B
+    near: Square  # exp(g Σ_l e_l B)
+    local: Square  # Σ_l exp(h B)
+    local_slope: Square  # its derivative by h
+    additive: Square  # Σ_l exp(h' B)
+    additive_slope: Square  # its derivative by h'
+
+    @classmethod
+    def of(cls, pairs: Pairs, decays: Sequence[float], weights: Floats) -> "Terms":
+        """Return them for all pairs of the training samples, for g, h and h'."""
+        tables = [np.exp(decay * pairs.values) for decay in decays[1:]]
+        tables = [table for one in tables for table in (one, one * pairs.values)]
+        equal = len(set(weights[pairs.places].tolist())) == 1
+        sums = pairs.functions(np.stack([*tables, pairs.values][: 5 if equal else 4]))
+        distance = sums[4] * weights[pairs.places[0]] if equal else pairs.weighted(weights)
+        return cls(distance, np.exp(decays[0] * distance), *sums[:4])
