@@ -428,7 +428,7 @@ def _root(root: list[int], node: int) -> int:
 
 LIBRARY_SHARE, FARTHEST, LINKED = 0.95, 0.15, 2.0
 """Share of the sequences that must be near the consensus, share of residues by which these differ, and linkage."""
-FEWEST, LOOKED_AT = 20, 2000
+FEWEST, LOOKED_AT = 20, 1000
 """Number of distinct sequences that a library has, and of evenly spaced ones that are looked at."""
 
 
@@ -485,19 +485,20 @@ def _linkage(differ: Bools) -> float:
     however many each sequence has (their number is taken out); in clades it is the number of positions that change
     together, less one.
     """
-    share = differ.mean(axis=0)
+    n, share = len(differ), differ.mean(axis=0)
     rest = differ[:, share > 0] - differ.sum(axis=1, keepdims=True) * (share[share > 0] / max(share.sum(), 1e-300))
-    squares = (rest.T @ rest / len(differ)) ** 2
-    own = np.diag(squares)
-    by_chance = (np.sqrt(own).sum() ** 2 - own.sum()) / len(differ)
-    return float((squares.sum() - own.sum() - by_chance) / own.sum()) if own.sum() > 1e-20 else 0.0
+    own = np.mean(rest**2, axis=0)
+    products = rest @ rest.T if n < rest.shape[1] else rest.T @ rest  # both have the same sum of squares
+    least = float(np.sum(own**2))
+    by_chance = (float(own.sum()) ** 2 - least) / n
+    return (float(np.sum(products**2)) / n**2 - least - by_chance) / least if least > 1e-20 else 0.0
 
 
 # Groups of similar samples, which are kept in one fold.
 
 HARDER = (
-    "folds are random, and scores flatter than for new positions, more mutations or higher values: --fold-method "
-    "position, position-blocks, mutations or value (in a study folds: {method: position}) asks these questions"
+    "folds are random: scores tend to be higher than for new positions, more mutations or higher values, which "
+    "--fold-method position, position-blocks, mutations or value tests (in a study folds: {method: position})"
 )
 """The clause on the folds of a library of variants."""
 PARTS = 5

@@ -16,7 +16,7 @@ from seqkern.methods.training import collect_training_data, group_samples
 from seqkern.sequences.fasta import read_fasta
 from seqkern.sequences.labels import make_labels
 from seqkern.sequences.sequence_set import SequenceSet
-from seqkern.sequences.similarity import find_library, similar_groups
+from seqkern.sequences.similarity import _linkage, find_library, similar_groups
 from seqkern.study.dataset import make_dataset, save_dataset
 
 AMINO = "ACDEFGHIKLMNPQRSTVWY"
@@ -87,6 +87,20 @@ def test_libraries_are_told_from_homologs(seed):
         assert find_library(SequenceSet.from_strings(texts, "protein")) is not None, name
     for name, texts in others(rng, parent).items():
         assert find_library(SequenceSet.from_strings(texts, "protein")) is None, name
+
+
+def test_linkage_is_that_of_the_covariance_matrix():
+    rng = np.random.default_rng(2)
+    for n, places in ((30, 50), (80, 20)):
+        differ = rng.random((n, places)) < 0.1
+        differ[:, 3] = False
+        share = differ.mean(axis=0)
+        rest = differ - np.outer(differ.sum(axis=1), share / share.sum())
+        C = np.array([[np.mean(rest[:, p] * rest[:, q]) for q in range(places)] for p in range(places)])
+        own = sum(C[p, p] ** 2 for p in range(places))
+        others = [C[p, q] ** 2 - C[p, p] * C[q, q] / n for p in range(places) for q in range(places) if p != q]
+        assert _linkage(differ) == pytest.approx(sum(others) / own)
+    assert _linkage(np.eye(20, 1, dtype=bool)) == 0
 
 
 def test_windows_of_dna_are_no_library_but_a_mutagenised_promoter_is():
@@ -234,7 +248,7 @@ def files(tmp_path):
     effect = rng.normal(size=(60, 20))
     values = [effect[p, AMINO.index(t[p])] for t in texts for p in range(60) if t[p] != parent[p]]
     (tmp_path / "v.fa").write_text("".join(f">v{i}\n{text}\n" for i, text in enumerate(texts)))
-    rows = [f"v{i}\t{value:.4f}\tg{i % 30}\t{i % 3}\n" for i, value in enumerate(values)]
+    rows = [f"v{i}\t{value:.4f}\tg{i % 6}\t{i % 3}\n" for i, value in enumerate(values)]
     (tmp_path / "v.tsv").write_text("id\tlabel\n" + "".join("\t".join(row.split("\t")[:2]) + "\n" for row in rows))
     (tmp_path / "g.tsv").write_text("id\tlabel\tgroup\tfold\n" + "".join(rows))
     (tmp_path / "parent.fa").write_text(f">parent\n{parent}\n")
@@ -251,7 +265,7 @@ def test_a_library_is_scored_on_random_folds_and_a_line_says_so(files, capsys):
     out, err = cv(files, capsys, "v.tsv")
     assert "5 random folds" in out
     assert err.count("variant library: 150 sequences of 60 residues") == 1
-    assert "folds are random, and scores flatter" in err
+    assert "folds are random: scores tend to be higher" in err
 
 
 def test_inner_folds_and_those_of_a_study_are_of_single_variants(files, capsys):
@@ -279,7 +293,7 @@ def test_inner_folds_and_those_of_a_study_are_of_single_variants(files, capsys):
     [
         (("predefined",), "3 predefined folds"),
         (("grouped",), "5 grouped folds"),
-        (("leave-one-group-out",), "30 folds, one for each group"),
+        (("leave-one-group-out",), "6 folds, one for each group"),
         (("position", "--folds", "3", "--repeats", "2"), "3 folds by position, 2 repeats"),
         (("position-blocks", "--folds", "3"), "3 folds of neighbouring positions"),
         (("value",), "1 split by value"),

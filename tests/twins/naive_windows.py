@@ -61,6 +61,7 @@ def values(a, b, name, gamma, degree, coef0):
         "linear": dots,
         "polynomial": (gamma * dots + coef0) ** degree,
         "rbf": np.exp(-gamma * squares),
+        "tanimoto": dots / (squares + dots),
     }[name]
 
 

@@ -1,1 +1,1 @@
-"""Positional kernels: weighted degree, locality-improved, Salzberg, generic string."""
+"""Positional kernels: weighted degree, locality-improved, Salzberg, generic string, LOCK."""

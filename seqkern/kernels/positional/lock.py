@@ -76,9 +76,9 @@ class LOCKKernel(SequenceKernel):
     >>> from seqkern.kernels import LOCKKernel
     >>> X = ["KLVF", "KIVF", "KDVF"]
     >>> LOCKKernel(alphabet="protein")(X).round(2)
-    array([[8.  , 7.33, 6.08],
-           [7.33, 8.  , 6.08],
-           [6.08, 6.08, 8.  ]])
+    array([[8.  , 7.5 , 6.48],
+           [7.5 , 8.  , 6.48],
+           [6.48, 6.48, 8.  ]])
     """
 
     name = "lock"

@@ -23,6 +23,8 @@ from seqkern.sequences.tables import Data
 
 SPREADS = 1.0, 0.25, 4.0, 1 / 16, 16.0, 1 / 64, 64.0
 """Factors of all parameters, for the points that the search starts from."""
+MOST_WEIGHTS = 10
+"""Number of weights of positions that are reported, the largest ones."""
 SPARE_MATRICES = 3
 """Number of matrices for the choosing samples besides K: a factor, an inverse, and a block of the derivative."""
 
@@ -55,7 +57,10 @@ class LikelihoodKernel(ThroughKernel, CompositeKernel):
 
     for numbers as labels (m is the constant of the greatest likelihood), and Laplace's approximation of the logistic
     likelihood for two classes. L-BFGS-B searches in logarithms, with exact derivatives, from the values given and from
-    these times ¼, 4, … A parameter of 0 stays as it is. Weights of a sum are divided by their sum.
+    these times ¼, 4, … A parameter of 0 stays as it is. Weights of a sum are divided by their sum. Kernels may have
+    priors of their parameters, which are added to the likelihood, and parameters that are learned after the others, and
+    only if the evidence for them, by Laplace's approximation, is at least three times that for the values given: see
+    `lock`.
 
     Complexity: for n samples and p parameters, each of some 50 steps from each start takes n³ and the matrices of the
     parts that changed, with p derivatives, whose loops take 2 to 8 times as long.
@@ -179,8 +184,13 @@ class LikelihoodKernel(ThroughKernel, CompositeKernel):
         if not hasattr(self, "values_"):
             return super().learned()
         told = {name: value for name, value in super().learned().items() if name not in self.values_}
+        weights = {name: self.values_[name] for name in Gradient(self.bases[0]).refining() if name in self.values_}
+        largest = (
+            sorted(weights, key=lambda name: -weights[name])[:MOST_WEIGHTS] if len(set(weights.values())) > 1 else []
+        )
         gained = {"log marginal likelihood": self.report_["log_likelihood"]}
-        return told | self.values_ | gained
+        chosen = {name: value for name, value in self.values_.items() if name not in weights or name in largest}
+        return told | chosen | gained
 
     def fitted_state(self) -> tuple[Header, Arrays]:
         """Return (JSON dict, dict of arrays): the parameters chosen, and the state of the base."""

@@ -1,5 +1,6 @@
 """The kernel `likelihood`: derivatives of the marginal likelihood, its maxima, and what it refuses."""
 
+import contextlib
 import itertools
 
 import numpy as np
@@ -7,7 +8,7 @@ import pytest
 
 from seqkern.core.errors import GramError, LabelError, ParameterError
 from seqkern.kernels import LikelihoodKernel, RBFKernel, build_kernel, kernel_from_state
-from seqkern.kernels.vectors import likelihood
+from seqkern.kernels.vectors import likelihood, marginal_likelihood
 from seqkern.kernels.vectors.marginal_likelihood import Labels, LikelihoodSearch, regression_likelihood
 from seqkern.sequences.sequence_set import as_sequences
 from seqkern.sequences.tables import FeatureTable
@@ -100,6 +101,19 @@ def test_a_subset_of_many_samples():
     assert found[0].values_ == found[1].values_ != found[2].values_
     assert found[0].fit(X, y).values_ == found[1].values_  # a second fit does not go on from the first
     assert found[0].report_["n_samples"] == 30
+
+
+def test_progress_counts_the_likelihoods_from_the_first(monkeypatch):
+    shown = []
+
+    @contextlib.contextmanager
+    def counter(description, unit=""):
+        yield lambda done, total=None: shown.append(done)
+
+    monkeypatch.setattr(marginal_likelihood, "progress_counter", counter)
+    kernel = LikelihoodKernel(RBFKernel(gamma=1.0), starts=1).fit(*points(n=12))
+    assert shown[0] <= 2
+    assert shown == list(range(shown[0], kernel.report_["evaluations"] + 1))
 
 
 def test_what_cannot_be(monkeypatch):

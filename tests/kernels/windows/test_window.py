@@ -6,7 +6,7 @@ from naive_windows import matrix_row, one_hot, values, vectors
 
 from seqkern.core.errors import ParameterError, SequenceError
 from seqkern.formats import residue_windows
-from seqkern.kernels import WindowKernel, kernel_from_state
+from seqkern.kernels import LikelihoodKernel, RBFKernel, WindowKernel, kernel_from_state
 from seqkern.kernels.vectors.windows import WindowTable, position_weights
 from seqkern.sequences.sequence_set import SequenceSet
 
@@ -20,7 +20,7 @@ def windows(half, alphabet="protein"):
     return residue_windows(SequenceSet.from_strings(ALPHABETS[alphabet], alphabet, unknown="mask_all"), half)
 
 
-@pytest.mark.parametrize("name", ["linear", "polynomial", "rbf"])
+@pytest.mark.parametrize("name", ["linear", "polynomial", "rbf", "tanimoto"])
 @pytest.mark.parametrize("encoding", CODINGS)
 @pytest.mark.parametrize("half", [0, 3])
 def test_equals_the_definition(name, encoding, half):
@@ -46,6 +46,22 @@ def test_a_distance_is_twice_the_positions_that_differ(alphabet):
     differ = np.array([[sum(a != b for a, b in zip(s, t, strict=True)) for t in strings] for s in strings])
     np.testing.assert_allclose(WindowKernel(gamma=0.3)(X), np.exp(-0.6 * differ), rtol=1e-12)
     np.testing.assert_array_equal(WindowKernel(vector_kernel="linear")(X), 5 - differ)
+
+
+def test_tanimoto_of_letters_is_the_share_of_positions_that_agree():
+    X = SequenceSet.from_strings(["MKVLA", "MKILA", "GGSGP"], "protein")
+    K = WindowKernel(vector_kernel="tanimoto")(X)
+    np.testing.assert_array_equal(K, [[1, 4 / 6, 0], [4 / 6, 1, 0], [0, 0, 1]])
+    nothing = WindowKernel(vector_kernel="tanimoto", position_weights=[0, 0, 0, 0, 1])(X)
+    np.testing.assert_array_equal(nothing, [[1, 1, 0], [1, 1, 0], [0, 0, 1]])
+
+
+def test_likelihood_learns_the_width():
+    X = SequenceSet.from_strings(["MKVLA", "MKILA", "GGSGP", "GKSLP", "MGVGA", "MKSGA", "GKVLP", "MGILP"], "protein")
+    y = [0.1, 0.2, 2.0, 1.1, 0.9, 1.0, 0.8, 1.2]
+    window = LikelihoodKernel(WindowKernel(gamma=0.3), starts=1).fit(X, y)
+    known = LikelihoodKernel(RBFKernel(gamma=0.3, base=WindowKernel(vector_kernel="linear")), starts=1).fit(X, y)
+    assert window.values_["gamma"] == pytest.approx(known.values_["gamma"], rel=1e-6)
 
 
 def test_gamma_is_learned_from_the_training_windows():
