@@ -86,7 +86,7 @@ class Search(Request, group="choice of hyperparameters", everyday=("search", "se
     metric: str | None = option(
         "metric to maximise (default: auc; several classes: macro_auc; regression: r2); for residue states accuracy "
         "is Q3, also available as q3 or q8; span, xi_alpha and radius_margin estimate the leave-one-out error of a "
-        "C-SVM of two classes by one fit, without folds"
+        "C-SVM of two classes by one fit, without folds; evidence is the log marginal likelihood of gp_regression"
     )
     seed: int = option("seed of all folds (default: 1)", integer(default=1))
     allow_similar: bool = option(

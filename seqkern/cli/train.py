@@ -42,7 +42,7 @@ from seqkern.methods.training import collect_training_data, train_on
 from seqkern.sequences.labels import Labels
 from seqkern.sequences.sequence_set import SequenceSet
 from seqkern.sequences.windows import letters_at_sites
-from seqkern.solvers.costs import BOUNDS
+from seqkern.solvers.costs import EVIDENCE, WITHOUT_FOLDS
 from seqkern.solvers.solver_specs import SOLVERS, spec_text
 from seqkern.solvers.thresholds import PLAIN
 from seqkern.study.dataset import Dataset
@@ -284,7 +284,9 @@ def _score_lines(
             yield "score", f"not cross-validated{hint}{_hint(False)}"
         return
     yield "inner" if estimated else "score", inner_score(search, eliminated)
-    folds = "" if search["metric"] in BOUNDS else f"mean of {len(search['scores'][0])} inner folds, on which it was "
+    folds = (
+        "" if search["metric"] in WITHOUT_FOLDS else f"mean of {len(search['scores'][0])} inner folds, on which it was "
+    )
     yield "", f"{folds or 'by which it was '}chosen{_hint(estimated)}"
     for name, end in search.get("ends", {}).items():
         yield "", f"{name} is the {end} value tried, at an end of the grid: a wider grid may improve the result"
@@ -301,8 +303,9 @@ def inner_score(search: Mapping[str, Any], eliminated: int = 0) -> str:
     The correction does not account for `eliminated`, the number of kernels that were eliminated on fewer samples.
     """
     name = "macro AUC" if search["metric"] == "macro_auc" else metric_name(search["metric"])
-    if search["metric"] in BOUNDS:
-        return f"best of {len(search['specs'])}: {name} {-search['score']:.4f}, from one fit of each"
+    if search["metric"] in WITHOUT_FOLDS:
+        score = search["score"] if search["metric"] == EVIDENCE else -search["score"]
+        return f"best of {len(search['specs'])}: {name} {score:.4f}, from one fit of each"
     optimism = max(mean(scores) for scores in search["scores"]) - corrected_choice(search["scores"])
     sign = -1 if search["metric"] == "rmse" else 1  # the inner loop maximises its negative
     score, corrected = (f"{sign * value:.4f}" for value in (search["score"], search["score"] - optimism))

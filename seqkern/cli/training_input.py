@@ -20,7 +20,7 @@ from seqkern.core.errors import LabelError, ParameterError
 from seqkern.core.progress import parse_duration
 from seqkern.core.text_files import is_one_file, open_lines
 from seqkern.core.tsv import is_excel, read_cells
-from seqkern.evaluation.auto import LARGE_SOLVER, LARGEST_GRAM, default_solver, kernel_grid, traits_of
+from seqkern.evaluation.auto import LARGE_SOLVER, LARGEST_GRAM, default_metric, default_solver, kernel_grid, traits_of
 from seqkern.evaluation.held_out import check_postprocessing
 from seqkern.evaluation.selection import Candidate
 from seqkern.formats.background import PROPERTIES
@@ -182,7 +182,8 @@ class Training:
         request = self.request
         folds = (3 if n > LARGEST_GRAM else 5) if request.inner_folds is None else request.inner_folds
         free = Free.of(solver) if self.searches and request.draws is None else Free()
-        return Search(folds, request.metric or "auto", request.seed, request.rule or "best", free)
+        metric = request.metric or default_metric(solver)
+        return Search(folds, metric, request.seed, request.rule or "best", free)
 
     def method_of(self, entries: Sequence[KernelEntry], solver: str, n: int = 0) -> Method:
         """Return the method of some kernels and a solver, for about `n` samples."""

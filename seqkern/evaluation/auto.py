@@ -12,7 +12,7 @@ from seqkern.core.threads import given_threads
 from seqkern.kernels.kernel import Kernel
 from seqkern.kernels.kernel_specs import build_kernel, gives, has_operator, kernel_text
 from seqkern.sequences.sequence_set import SequenceSet, sequence_views, vector_views
-from seqkern.solvers.costs import BOUNDS
+from seqkern.solvers.costs import BOUNDS, EVIDENCE, WITHOUT_FOLDS
 
 # The traits of sequences that matter for the choice of kernels.
 
@@ -121,6 +121,8 @@ REASONS = {
     "alignments were tried, and one of similar residues at similar positions.",
     "proteins": "They are whole proteins, so kernels of k-mers with mismatches and gaps, of both ends and, where a "
     "Gram matrix is computed, of local alignments were tried.",
+    "aligned": "They are variants of one length, with a number each, so kernels that compare position by position were "
+    "tried.",
     "several": "Kernels that suit each of the sequences were tried on all of them, joined by the mean, the product or "
     "a radial kernel, and some on the sequences joined to one.",
     "other": "Their letters are neither nucleotides nor amino acids, so kernels that need no substitution matrix were "
@@ -132,12 +134,23 @@ COMBINED = "mean of"
 """Beginning of the name of a combination."""
 
 
+def default_metric(solver: str) -> str:
+    """Return the metric that chooses a kernel for a solver.
+
+    >>> default_metric("csvc"), default_metric("gp_regression:noise=1")
+    ('auto', 'evidence')
+    """
+    return EVIDENCE if solver.partition(":")[0] == "gp_regression" else "auto"
+
+
 def metric_text(metric: str) -> tuple[str, int]:
     """Return the name of a metric for sentences, and its sign: −1 for errors, whose negative is maximised.
 
     >>> metric_text("auc"), metric_text("rmse")
     (('AUC', 1), ('RMSE', -1))
     """
+    if metric == EVIDENCE:
+        return "log marginal likelihood of a sample", 1
     names = {"auc": "AUC", "macro_auc": "macro AUC", "rmse": "RMSE", "r2": "R²", "mcc": "MCC", "roc50": "ROC50"}
     return names.get(metric, metric.replace("_", " ")), -1 if metric in ("rmse", *BOUNDS) else 1
 
@@ -155,7 +168,7 @@ def tried(rungs: Sequence[Mapping[str, Any]], metric: str) -> list[str]:
     best = sorted(last, key=lambda name: -last[name])
     more = [f"and {len(best) - SHOWN} more"] if len(best) > SHOWN else []
     return [
-        f"{sizes}; mean {name} of the inner folds",
+        f"{sizes}; {name}" if metric in WITHOUT_FOLDS else f"{sizes}; mean {name} of the inner folds",
         *(f"{sign * last[kernel]:.4f} {kernel}" for kernel in best[:SHOWN]),
         *more,
     ]
@@ -172,16 +185,18 @@ def why(traits: "Traits", rungs: Sequence[Mapping[str, Any]], kernel: str, metri
     """
     scores = rungs[-1]["scores"]
     others = sorted((name for name in scores if name != kernel), key=lambda name: -scores[name])
-    reason = REASONS[traits.kind].format(strands=STRANDS if traits.alphabet == "dna" else "")
+    aligned = metric == EVIDENCE and traits.equal and traits.kind == "proteins"
+    reason = REASONS["aligned" if aligned else traits.kind].format(strands=STRANDS if traits.alphabet == "dna" else "")
     reason += VIEWS if traits.views else ""
     name, sign = metric_text(metric)
+    name = name if metric in WITHOUT_FOLDS else f"mean {name}"
     text = f"{traits.describe()}. {reason}"
     if others and round(scores[others[0]], 12) > round(scores[kernel], 12):
         return (
-            f"{text} {others[0]} had the best mean {name}, {sign * scores[others[0]]:.3f}; {kernel} is hardly worse "
+            f"{text} {others[0]} had the best {name}, {sign * scores[others[0]]:.3f}; {kernel} is hardly worse "
             f"({sign * scores[kernel]:.3f}), and is simpler."
         )
-    text = f"{text} {kernel} had the best mean {name}, {sign * scores[kernel]:.3f}"
+    text = f"{text} {kernel} had the best {name}, {sign * scores[kernel]:.3f}"
     if not others:
         return f"{text}."
     second = others[0]
@@ -327,8 +342,8 @@ def _shown(spec: Mapping[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in inner.items() if key not in ("repair", *LENIENT)}
 
 
-def portfolio(traits: "Traits") -> "list[Member]":
-    """Return the kernels to try, at least two, without duplicates, simple ones first.
+def portfolio(traits: "Traits", real: bool = False) -> "list[Member]":
+    """Return the kernels to try, at least two, without duplicates, simple ones first; `real`: the labels are numbers.
 
     >>> windows = Traits("dna", n=100, shortest=60, median=60, longest=60, total=6000)
     >>> [member.name.partition(":")[0] for member in portfolio(windows)][:3]
@@ -343,7 +358,9 @@ def portfolio(traits: "Traits") -> "list[Member]":
         "several": _several,
     }
     found: dict[str, Member] = {}
-    for member in (*lists[traits.kind](traits), *_views(traits)):
+    aligned = _aligned() if real and traits.kind in ("peptides", "proteins") and traits.equal else ()
+    others = () if aligned and traits.kind == "proteins" else lists[traits.kind](traits)
+    for member in (*aligned, *others, *_views(traits)):
         one = member if isinstance(member, Member) else Member.of(member)
         found.setdefault(one.name, one)
     return list(found.values())
@@ -422,6 +439,16 @@ def _peptides(traits: "Traits") -> "Iterator[Mapping[str, Any] | Member]":
     yield _combined(*({"kernel": "rbf", "base": one} for one in counts), {**ALIGNED, "beta": 0.5}, repair="clip")
 
 
+def _aligned() -> "Iterator[Mapping[str, Any] | Member]":
+    """Yield kernels for measured variants of one protein, compared position by position."""
+    one_hot: dict[str, Any] = {"kernel": "window", "encoding": "one_hot"}
+    yield {**one_hot, "vector_kernel": "linear"}
+    yield {**one_hot, "vector_kernel": "tanimoto"}
+    yield {"kernel": "likelihood", "base": {**one_hot, "vector_kernel": "rbf"}}
+    yield {"kernel": "generic_string", **MASKED}
+    yield {"kernel": "likelihood", "base": {"kernel": "lock"}}
+
+
 def _proteins(traits: "Traits") -> "Iterator[Mapping[str, Any] | Member]":
     """Yield kernels for whole proteins: k-mers with mismatches or gaps, alignments, and both ends for targeting
     signals.
@@ -488,20 +515,26 @@ LARGEST_PLAN = 4 << 30
 """Bytes for the preparation of one kernel by one thread; fixed, so that every machine has the same portfolio."""
 SOLVERS = {"binary": "csvc", "multiclass": "csvc", "real": "svr"}
 """The default solver with a Gram matrix, for each kind of labels."""
+PROCESS = "gp_regression:most_samples=1000"
+"""The default solver for numbers: its predictions have intervals, and its evidence chooses a kernel."""
+LARGEST_PROCESS = 6000
+"""Number of samples above which Gaussian processes take too long."""
 LARGE_SOLVER = "linear_svc"
 
 
 def default_solver(kind: str, n: int, gives_implicit: bool = True) -> str:
     """Return the solver to train with by default; its default grid is searched.
 
-    >>> default_solver("binary", 500), default_solver("binary", 50_000)
-    ('csvc', 'linear_svc')
+    >>> default_solver("binary", 500), default_solver("binary", 50_000), default_solver("real", 500)
+    ('csvc', 'linear_svc', 'gp_regression:most_samples=1000')
     """
     if kind not in SOLVERS:
         raise ParameterError(
             "a kernel and a solver cannot be chosen without labels",
             remedy="give labels, or --kernel and --solver (such as one_class_svm)",
         )
+    if kind == "real" and n <= LARGEST_PROCESS:
+        return PROCESS
     return LARGE_SOLVER if n > LARGEST_GRAM and kind != "real" and gives_implicit else SOLVERS[kind]
 
 
@@ -514,7 +547,7 @@ def members_for(
     >>> [member.name for member in members_for(X)][:2]
     ['spectrum:k=4,reverse_complement=true', 'spectrum:k=6,reverse_complement=true']
     """
-    found = [member for member in portfolio(traits_of(X)) if _suits(member, X, implicit, real, accepts_operator)]
+    found = [member for member in portfolio(traits_of(X), real) if _suits(member, X, implicit, real, accepts_operator)]
     if not found:
         raise ParameterError(
             "no kernel of the portfolio suits these sequences", remedy="give one with --kernel, such as spectrum:k=3"

@@ -26,7 +26,7 @@ from seqkern.kernels.kernel import Kernel
 from seqkern.sequences.labels import Labels
 from seqkern.sequences.sampling import deal
 from seqkern.solvers.contract import Solver
-from seqkern.solvers.costs import BOUNDS
+from seqkern.solvers.costs import BOUNDS, EVIDENCE, WITHOUT_FOLDS
 from seqkern.solvers.solver_specs import (
     SOLVERS,
     Free,
@@ -583,6 +583,13 @@ def check_bound(
         ...
     seqkern.core.errors.ParameterError: solver 'psvc' has no bound for the inner metric 'span'; choose csvc ...
     """
+    if metric == EVIDENCE:
+        for solver in (make_solver(spec, kind) for spec in specs):
+            if not solver.traits.variances:
+                raise ParameterError(
+                    f"solver {solver.name!r} has no marginal likelihood for the inner metric {metric!r}",
+                    remedy="choose gp_regression, or another inner metric, such as r2",
+                )
     if metric not in BOUNDS:
         return
     if kind != "binary":
@@ -642,6 +649,14 @@ class BoundTrials(Trials):
     def _scored(self, f: int) -> Indices:
         """Return all rows."""
         return self.parts[f][0]
+
+
+class EvidenceTrials(Trials):
+    """Candidates tried on the whole training set, scored by the log marginal likelihood of a sample."""
+
+    def _outcome(self, solver: Any, K_train: Any, K_valid: Any, f: int) -> tuple[list[float], Floats]:
+        """Return the log marginal likelihood of a sample, and no decisions."""
+        return [solver.report_["log_marginal_likelihood"] / len(self.y)], np.empty(0)
 
 
 Measure = Callable[[Array, Floats, Array], float]
@@ -805,15 +820,15 @@ def make_trials(
 ) -> Trials:
     """Return the trials of an inner loop before the first candidate; `parts` are its folds if they are given."""
     labels, metric = data.labels, search.metric
-    by_bound = metric in BOUNDS
-    if by_bound:
+    if metric in WITHOUT_FOLDS:
         check_bound(metric, labels.kind, [make_solver(spec, labels.kind) for _, spec in candidates])
     names = dict.fromkeys([AUTO[labels.kind] if metric == "auto" else metric, *TIES[labels.kind]])
-    if by_bound:
+    if metric in WITHOUT_FOLDS:
         parts = whole_part(len(labels))
     folds = search.folds if search.clusters is None else search.clusters
     parts = parts or list(inner_folds(labels, folds, search.seed, labels.groups))
-    return (BoundTrials if by_bound else Trials)(
+    kinds = {EVIDENCE: EvidenceTrials} | dict.fromkeys(BOUNDS, BoundTrials)
+    return kinds.get(metric, Trials)(
         data,
         make_solver,
         parts,
@@ -905,9 +920,9 @@ def parts_of_folds(fold: Indices, labels: Labels) -> Iterator[Part]:
 
 def _metric(name: str, kind: str) -> "Measure":
     """Return a metric's scoring function; raise ParameterError if the metric does not match the kind of labels."""
-    known, bounds = METRICS[kind], BOUNDS if kind == "binary" else ()
+    known, bounds = METRICS[kind], {"binary": BOUNDS, "real": (EVIDENCE,)}.get(kind, ())
     if name in bounds:
-        return lambda *_: math.nan  # see `BoundTrials`
+        return lambda *_: math.nan  # see `BoundTrials` and `EvidenceTrials`
     name = AUTO[kind] if name == "auto" else name
     if name not in known:
         raise unknown_name(f"inner metric for {kind} labels", name, [*known, *bounds, "auto"])

@@ -52,7 +52,7 @@ from seqkern.methods.sources import (
 )
 from seqkern.sequences.labels import Labels
 from seqkern.solvers.contract import Solver
-from seqkern.solvers.costs import BOUNDS
+from seqkern.solvers.costs import BOUNDS, WITHOUT_FOLDS
 from seqkern.solvers.solver_specs import build_solver, common_input, expand_grid, make_solver
 from seqkern.solvers.thresholds import PLAIN
 from seqkern.study.feasible import check_training_part
@@ -251,8 +251,8 @@ class Method:
     @property
     def inner_folds(self) -> int:
         """The number of inner folds; 0 if nothing is chosen or fitted to held-out samples."""
-        if self.search.metric in BOUNDS and not self.layers and len(self.candidates) > 1:
-            return 0  # decisions about samples left out come with the bound
+        if self.search.metric in WITHOUT_FOLDS and not self.layers and len(self.candidates) > 1:
+            return 0  # decisions about samples left out come with a bound
         after = self.layers or self.calibration is not None or self.threshold not in (None, PLAIN)
         return self.search.folds if len(self.candidates) > 1 or after else 0
 
@@ -485,7 +485,7 @@ class Method:
         for f, split in enumerate(splits):
             fold[split.test] = f
         fold = fold[rows]
-        given = self.search.clusters is not None or self.search.metric in BOUNDS or data.labels.dev is not None
+        given = self.search.clusters is not None or self.search.metric in WITHOUT_FOLDS or data.labels.dev is not None
         given = given or (self.accepts_unlabelled and data.unlabelled is not None and len(data.unlabelled) > 0)
         if len(self.candidates) < 2 or data.labels.kind == "none" or given or not FEWEST_SHARED <= len(splits) <= 20:
             return []
@@ -623,6 +623,8 @@ class _Fitting:
         if folds is not None:  # without one of them, and without two
             k = int(folds.max()) + 1
             sizes = [n * (k - 1) / k] * k + [n * (k - 2) / k] * (k * (k - 1) // 2)
+        if self.method.search.metric in WITHOUT_FOLDS:
+            sizes = [n]
         n_classes = 2 if self.labels.kind == "real" else len(self.labels.classes)
         return predicted_work(self.data.sources, candidates, self.labels.kind, n, n_classes, sizes)
 

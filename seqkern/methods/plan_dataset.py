@@ -44,7 +44,7 @@ from seqkern.methods.sources import (
 from seqkern.sequences.labels import Labels
 from seqkern.sequences.sequence_set import SequenceSet
 from seqkern.solvers.contract import Solver
-from seqkern.solvers.costs import BOUNDS, FitCost, FitWork, dense_algebra
+from seqkern.solvers.costs import BOUNDS, WITHOUT_FOLDS, FitCost, FitWork, dense_algebra
 from seqkern.solvers.solver_specs import make_solver
 from seqkern.solvers.svm.margins import bounds_cost
 from seqkern.solvers.thresholds import PLAIN
@@ -359,7 +359,7 @@ class PlannedMethod:
         if isinstance(clusters, int):
             held_out = shape.train // clusters
             inner = ((shape.train - held_out, held_out),) * clusters
-        if self.entry.search.metric in BOUNDS:
+        if self.entry.search.metric in WITHOUT_FOLDS:
             inner = ((shape.train, 0),)
         for train, valid in inner:
             for name in self.inputs:

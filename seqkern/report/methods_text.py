@@ -19,7 +19,7 @@ from seqkern.report.markup import Markup, escape
 from seqkern.report.page_frame import number, plural
 from seqkern.report.sentences import enumerate_names, metric, spec_text
 from seqkern.report.view import View
-from seqkern.solvers.costs import BOUNDS
+from seqkern.solvers.costs import EVIDENCE, WITHOUT_FOLDS
 from seqkern.solvers.solver_specs import cited_methods
 from seqkern.study.kernel_entries import AutoKernel, KernelEntry
 from seqkern.study.study import Study
@@ -335,7 +335,7 @@ def _search(study: Study, views: Sequence[View]) -> list[str]:
     by = "" if inner.metric == "auto" else f" by {metric(inner.metric).name}"
     how = f"a random search of {inner.draws} candidates" if inner.random else "a grid search"
     folds = f"{inner.folds}-fold cross-validation"
-    if inner.metric in BOUNDS:
+    if inner.metric in WITHOUT_FOLDS:
         folds = "one fit of each candidate, without inner folds"
     if any(view.dataset.developed for view in views):
         folds = "validation on its development part"
@@ -425,6 +425,7 @@ def chosen_values(training: Mapping[str, Any]) -> Markup | None:
     chosen = {key: value for key, value in (training.get("solver") or {}).items() if key != "solver"}
     values = escape(", ".join(f"{key} = {value}" for key, value in chosen.items()))
     how = f"the best {metric(search['metric']).name} in {search.get('folds')} folds of cross-validation"
-    if search["metric"] in BOUNDS:
-        how = f"the lowest {metric(search['metric']).name} of one fit for each candidate"
+    if search["metric"] in WITHOUT_FOLDS:
+        end = "highest" if search["metric"] == EVIDENCE else "lowest"
+        how = f"the {end} {metric(search['metric']).name} of one fit for each candidate"
     return Markup(f", with <b>{values}</b>, {escape(how)}")

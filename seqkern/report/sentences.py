@@ -130,6 +130,11 @@ METRICS = {
         "The squared radius of the sphere around the training samples over that of the margin, for each sample, with "
         "the margin errors; often above 1, so only its order counts. Lower is better.",
     ),
+    "evidence": Metric(
+        "log marginal likelihood of a sample",
+        "The log probability of the training labels under a Gaussian process, for each sample, from one fit. It weighs "
+        "how well a kernel fits against how much it could fit; higher is better.",
+    ),
     "pearson": Metric("Pearson r", "The linear correlation between predicted and true values; 1 is perfect."),
     "spearman": Metric("Spearman ρ", "The correlation between the ranks of predicted and true values; 1 is perfect."),
 }

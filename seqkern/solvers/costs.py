@@ -89,3 +89,7 @@ def dense_algebra(n: float, multiple: float = 1 / 3) -> float:
 
 BOUNDS = ("span", "xi_alpha", "radius_margin")
 """Names of the bounds in tables and as metrics of the inner loop; see `seqkern.solvers.svm.margins`."""
+EVIDENCE = "evidence"
+"""Name of the log marginal likelihood of a Gaussian process, per sample, as a metric of the inner loop."""
+WITHOUT_FOLDS = (*BOUNDS, EVIDENCE)
+"""The metrics of an inner loop that fits each candidate once, to the whole training set."""

@@ -11,7 +11,7 @@ from seqkern.evaluation.selection import random_candidates
 from seqkern.gram.transforms.gram_transform import GramTransform
 from seqkern.kernels.kernel import Kernel
 from seqkern.solvers.contract import Solver
-from seqkern.solvers.costs import BOUNDS
+from seqkern.solvers.costs import WITHOUT_FOLDS
 from seqkern.solvers.layers.chain import Layers
 from seqkern.solvers.solver_specs import as_range, build_grid, common_input
 from seqkern.solvers.thresholds import PLAIN
@@ -274,11 +274,11 @@ class InnerSettings(Settings):
         default="auto",
         choices=(
             *("auto", "auc", "roc50", "balanced_accuracy", "mcc", "macro_auc", "accuracy", "q3", "q8", "r2", "rmse"),
-            *BOUNDS,
+            *WITHOUT_FOLDS,
         ),
         doc="Metric that the inner loop maximises; auto is AUC, macro AUC or R², depending on the labels. span, "
         "xi_alpha and radius_margin are estimates of the leave-one-out error of a C-SVM of two classes, from one fit "
-        "without inner folds.",
+        "without inner folds; evidence is the log marginal likelihood of a Gaussian process, also from one fit.",
     )
     search: str = choice(
         default="grid",
@@ -568,7 +568,7 @@ def checked_solvers(methods: Iterable[MethodEntry]) -> dict[str, CheckedSolver]:
         solver, search = method.solver, method.search
         before = solver.name in found and found[solver.name].inner_folds > 0
         inner = before or method.chooses or bool(search.held_out) or solver.has_layers
-        by_bound = search.metric in BOUNDS and not solver.has_layers
+        by_bound = search.metric in WITHOUT_FOLDS and not solver.has_layers
         folds = search.folds if solver.refuses_labels and inner and not by_bound else 0
         bound = search.metric if by_bound and method.chooses else "auto"
         found[solver.name] = CheckedSolver(solver, folds, method.seed, bound)

@@ -17,7 +17,7 @@ from seqkern.report.page_frame import Column, listing, method_name, number, pane
 from seqkern.report.plots import MOST_NAMED, Thumbnail, block_means, gram_figure
 from seqkern.report.sentences import METRICS, STAGES, enumerate_names, metric, text_for_kind
 from seqkern.report.view import METHOD, View, section
-from seqkern.solvers.costs import BOUNDS
+from seqkern.solvers.costs import BOUNDS, WITHOUT_FOLDS
 from seqkern.solvers.solver_specs import ends_domain
 from seqkern.solvers.thresholds import PLAIN, SCORES
 from seqkern.study.kernel_entries import AnyKernel, AutoKernel, KernelChoice, KernelEntry
@@ -186,7 +186,7 @@ def choices_section(view: View) -> dict[str, Any]:
     return {
         "inner": inner,
         "pooled": pooled_tasks(dataset),
-        "bound": METRICS[inner.metric].name if inner.metric in BOUNDS else None,
+        "bound": METRICS[inner.metric].name if inner.metric in WITHOUT_FOLDS else None,
         "selected": listing("Hyperparameters selected by the inner loop", rows),
         "every": _all_choices(view, choices),
         "count": len(choices[_SELECTION].drop_duplicates()),

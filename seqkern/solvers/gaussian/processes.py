@@ -14,7 +14,7 @@ from scipy.linalg.lapack import dtpttr
 
 from seqkern.core.errors import GramError, LabelError, ModelError, ParameterError
 from seqkern.core.linear_algebra import Definite
-from seqkern.core.parameters import choice, real
+from seqkern.core.parameters import choice, integer, real
 from seqkern.core.progress import progress_bar
 from seqkern.core.threads import one_thread
 from seqkern.core.types import Array, Arrays, Floats, Header, Ints
@@ -691,20 +691,27 @@ class GPR(GaussianRegression):
     summary = "Gaussian process regression: numbers predicted with their uncertainty."
     declared = GaussianRegression.declared.but(effort=Effort(cubes=1 / 3, copies=1.5))
 
-    seed: int = random_seed("Seed of the random signs that estimate the log determinant on products.")
+    most_samples: int | None = integer(
+        default=None,
+        low=2,
+        doc="Maximum number of training samples, drawn at random, that choose noise and scale from a matrix; by "
+        "default all.",
+    )
+    seed: int = random_seed("Seed of the draw, and of the random signs that estimate the log determinant on products.")
 
     @classmethod
     def examples(cls) -> list[Self]:
         """Return solvers for the contract suite."""
-        return [cls(), cls(noise=0.05, mean="zero")]
+        return [cls(), cls(noise=0.05, mean="zero"), cls(most_samples=10)]
 
     def fit_cost(self, work: FitWork) -> FitCost:
         """Return the predicted cost of a fit: a Cholesky decomposition, and a reduction to choose parameters."""
         if work.gives == "operator":
             products = STEPS * (PROBES + 2) + 2 * RANK + SYSTEM_PRODUCTS
             return FitCost(products * work.product, 8 * work.n * (3 * RANK + STEPS))
-        cubes = self.declared.effort.cubes + REDUCTION_CUBES * ("auto" in (self.noise, self.scale))
-        return FitCost(dense_algebra(work.width, cubes))
+        chosen = min(work.width, self.most_samples or work.width) if "auto" in (self.noise, self.scale) else 0
+        seconds = dense_algebra(work.width, self.declared.effort.cubes) + dense_algebra(chosen, REDUCTION_CUBES)
+        return FitCost(seconds)
 
     def _fit(self, K: Any, y: Floats) -> dict[str, Any]:
         """Choose the parameters, solve the system, and return the report."""
@@ -715,12 +722,17 @@ class GPR(GaussianRegression):
         """Fit by Cholesky decomposition, and return the report."""
         constant, report, jitter = self.mean == "constant", {}, 0.0
         if None in self._given():
-            reduced = Tridiagonal(np.array(K, order="C"), y, constant=constant)
+            rows = np.arange(len(y))
+            if self.most_samples is not None and len(y) > self.most_samples:
+                rows = np.sort(np.random.default_rng(self.seed).choice(len(y), self.most_samples, replace=False))
+                if np.ptp(y[rows]) == 0:  # equal labels tell nothing about noise
+                    rows = np.arange(len(y))
+            reduced = Tridiagonal(np.array(K[np.ix_(rows, rows)], order="C"), y[rows], constant=constant)
             negative = 2.0 * max(0.0, -float(reduced.eigenvalues[0]))
             if self.noise == 0 and not negative:  # K may be singular
                 negative = next_jitter(0.0, np.diagonal(K))
             reduced.raise_diagonal(negative)
-            report = self._choose(reduced, y)
+            report = self._choose(reduced, y[rows])
             jitter = self.scale_ * negative
         observed, jitter = self._solve(K, y, constant, jitter)
         residual = self.scale_ * (K @ observed.alpha) + (self.noise_ + jitter) * observed.alpha
