@@ -34,6 +34,8 @@ class Differentiable:
     """Whether `_chained` multiplies each element of the derivative by a factor."""
     _learning_matrices: int = 1
     """Number of n × n matrices that `KernelGradient` keeps of the kernel."""
+    _has_scale: bool = False
+    """Whether parameters of K scale it to the variance of the labels, so that a likelihood needs no factor."""
     _sized_by_samples: bool = False
     """Whether the length of the samples decides the number of parameters; see `_suited`."""
 
@@ -159,6 +161,11 @@ class Gradient:
         seen = self.kernel._seen(X) if self.parts else None
         parts = {name: part.suited(seen) for name, part in self.parts.items()}
         return self._with_parts(copy.copy(self.kernel._suited(X)), parts)
+
+    def has_scale(self) -> bool:
+        """Return whether the matrix is in units of the variance of the labels; see `Differentiable._has_scale`."""
+        passed = self.kernel._chains_elementwise and any(part.has_scale() for part in self.parts.values())
+        return not self.kernel.normalize and (self.kernel._has_scale or passed)
 
     def sized_by_samples(self) -> bool:
         """Return whether `suited` adds parameters."""

@@ -57,8 +57,8 @@ class LOCKKernel(SequenceKernel):
         + s' \sum_l \exp(h' B_{x_l y_l})
 
     The priors for `likelihood` are standard normal distributions of ln g, ln h and ln h', normal distributions with
-    standard deviation ½ of ln e_l, and Gamma(2, 2) of s and s'. Positions that do not vary in the training set keep
-    their weight.
+    standard deviation ½ of ln e_l, and Gamma(2, 2) of s, s' and the noise, in units of the variance of the labels.
+    Positions that do not vary in the training set keep their weight.
 
     Complexity: O(L·b) per pair, with b the number of letters at a position.
 
@@ -88,6 +88,7 @@ class LOCKKernel(SequenceKernel):
     _most_block_columns = 512
     _learning_matrices = 16
     _sized_by_samples = True
+    _has_scale = True
 
     matrix: str | None = text(
         default=None,
@@ -200,10 +201,11 @@ class LOCKKernel(SequenceKernel):
         found = {}
         for name, value in self._own_tunable().items():
             if name in SCALES:
-                found[name] = np.log(value) - 2 * value, 1 / value - 2
+                found[name] = float(np.log(value) - 2 * value), 1 / value - 2
             else:
                 variance = 1.0 if name in DECAYS else WEIGHT_DEVIATION**2
-                found[name] = -(np.log(value) ** 2) / (2 * variance), -np.log(value) / (variance * value)
+                logarithm = float(np.log(value))
+                found[name] = -(logarithm**2) / (2 * variance), -logarithm / (variance * value)
         return found
 
     def _terms(self, at: KernelGradient) -> "Terms":

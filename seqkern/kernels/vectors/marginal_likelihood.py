@@ -325,7 +325,7 @@ SEARCH_TOLERANCE = 1e-14
 """Least relative gain of a step of the search."""
 
 LIMIT_REMEDIES = {
-    "noise": "a noise, such as the variance of repeated measurements",
+    "noise": "noise=prior, or the variance of repeated measurements",
     "scale": "a scale, such as the variance of the labels divided by the mean of K(x, x)",
 }
 """What a user may do where the likelihood has no maximum."""
@@ -445,6 +445,12 @@ def maximise(
     return Chosen(values, int(found.nfev), bool(found.success or flat), np.flatnonzero(near).tolist())
 
 
+def log_noise_prior(noise: float, variance: float) -> tuple[float, float]:
+    """Return the logarithm of the Gamma(2, 2) density of noise / variance, up to a constant, and its derivative."""
+    ratio = noise / variance
+    return math.log(ratio) - 2 * ratio, 1 / noise - 2 / variance
+
+
 def bound_remark(name: str, value: float) -> str:
     """Return the remark on a parameter whose best value is at a bound of the search."""
     return (
@@ -454,9 +460,11 @@ def bound_remark(name: str, value: float) -> str:
 
 
 def choose_scale_and_noise(
-    reduced: Likelihood, variance: float, scale: float | None, noise: float | None
+    reduced: Likelihood, variance: float, scale: float | None, noise: float | None, *, with_prior: bool = False
 ) -> tuple[float, float, Chosen]:
-    """Return the scale and noise with the maximum likelihood; either may be given."""
+    """Return the scale and noise with the maximum likelihood, or likelihood times prior of the noise; either may be
+    given.
+    """
     size = reduced.size or 1.0  # of a matrix of zeros every scale is as good
     spans = {
         "scale": (variance / size * SCALE_BOUNDS[0], variance / size * SCALE_BOUNDS[1]),
@@ -470,7 +478,11 @@ def choose_scale_and_noise(
         return {name: found[name] if value is None else value for name, value in given.items()}
 
     def _likelihood(values: Floats) -> tuple[float, Floats]:
-        value, slopes = reduced.likelihood(**_with_given(values))
+        numbers = _with_given(values)
+        value, slopes = reduced.likelihood(**numbers)
+        if with_prior:
+            density, slope = log_noise_prior(numbers["noise"], variance)
+            value, slopes = value + density, slopes + np.array([0.0, slope])
         return value, slopes[[value is None for value in given.values()]]
 
     if len(free) == 1:
@@ -616,6 +628,9 @@ class LikelihoodSearch:
     def __init__(self, gradient: KernelGradient, labels: Labels, names: Sequence[str]) -> None:
         self.gradient, self.labels, self.names = gradient, labels, list(names)
         self.size = float(np.mean(np.diagonal(gradient.matrix))) or 1.0  # of a matrix of zeros all values are as good
+        self.constants: dict[str, float] = {}
+        if gradient.kernel.gradient.has_scale():
+            self.constants[SCALE] = float(np.var(labels.values)) if labels.are_numbers else 1.0
         self.evaluations, self.lowest = 0, np.inf
         self._coefficients: Floats | None = None
         self._show: Show | None = None
@@ -633,7 +648,8 @@ class LikelihoodSearch:
         refining = {name: value for name, value in given.items() if name in deviations}
         if self.size < 0:
             raise self._not_definite()
-        own = self.labels.own_start(self.size)
+        start = self.labels.own_start(self.size).items()
+        own = {name: value for name, value in start if name not in self.constants}
         bounds = self._bounds(given)
         self._check_start(given | own)
         with progress_counter("choosing kernel parameters", " likelihoods") as self._show:
@@ -661,15 +677,19 @@ class LikelihoodSearch:
         tolerance = REFINING_TOLERANCE if self.gradient.kernel.gradient.refining() else SEARCH_TOLERANCE
         found = maximise(lambda x: self.value(x, names, fixed), begin, limits, tolerance)
         value = float(self.value(found.values, names, fixed)[0])
-        prior = sum(self._log_priors(names).values(), np.zeros(2))[0]
-        return Maximum(
-            dict(zip(names, found.values.tolist(), strict=True)), value, value - float(prior), found.converged
-        )
+        values = dict(zip(names, found.values.tolist(), strict=True))
+        prior = sum(density for density, _ in self._log_priors(values).values())
+        return Maximum(values, value, value - prior, found.converged)
 
-    def _log_priors(self, names: Sequence[str]) -> dict[str, Floats]:
-        """Return (log density, derivative) of the parameters in `names` with a prior, for the latest values."""
+    def _log_priors(self, values: Mapping[str, float]) -> dict[str, tuple[float, float]]:
+        """Return (log density, derivative) of those of the latest values that have a prior.
+
+        The noise has one if the kernel's scales, which have priors too, are in units of the variance of the labels.
+        """
         known = self.gradient.kernel.gradient.log_priors()
-        return {name: np.array(known[name]) for name in names if name in known}
+        if self.constants and LABEL_NOISE in values:
+            known[LABEL_NOISE] = log_noise_prior(values[LABEL_NOISE], self.constants[SCALE])
+        return {name: known[name] for name in values if name in known}
 
     def _cost(self, maximum: Maximum, deviations: Mapping[str, float], gain: float) -> float:
         """Return how much of the density at a maximum the evidence loses by parameters that had to be found, or any
@@ -678,15 +698,16 @@ class LikelihoodSearch:
         Laplace's approximation of the integral over ln θ, with standard deviation σ under the prior, costs
         ½ log det(I + σ F σ), F the Fisher information. Its diagonal bounds that from above.
         """
-        at, _ = self._likelihood(maximum.values)
+        numbers = {**self.constants, **maximum.values}
+        at, _ = self._likelihood(numbers)
         try:
-            precision = self.labels.precision(at.matrix, maximum.values)
+            precision = self.labels.precision(at.matrix, numbers)
         except np.linalg.LinAlgError:
             return np.inf
         cost = 0.0
         for name, deviation in deviations.items():
             product = precision @ at.derivative(name)
-            change = deviation * maximum.values[SCALE] * maximum.values[name]
+            change = deviation * numbers[SCALE] * numbers[name]
             cost += 0.5 * math.log1p(max(0.0, 0.5 * change**2 * float(np.vdot(product, product.T))))
             if cost > gain:
                 break
@@ -718,6 +739,7 @@ class LikelihoodSearch:
     def _likelihood(self, numbers: Mapping[str, float]) -> tuple[KernelGradient, MarginalLikelihood]:
         """Return the kernel matrix with its gradient, and the likelihood."""
         self.evaluations += 1
+        numbers = {**self.constants, **numbers}
         if self._show is not None:
             self._show(self.evaluations)
         # what is kept is replaced: of each part one matrix is held
@@ -732,15 +754,16 @@ class LikelihoodSearch:
 
         Derivatives are zero where the likelihood cannot be computed, so that the line search turns back.
         """
+        values = dict(zip(names, x.tolist(), strict=True))
         try:
-            at, found = self._likelihood({**fixed, **dict(zip(names, x.tolist(), strict=True))})
+            at, found = self._likelihood({**fixed, **values})
             slopes = at.contracted(found.slope, [name for name in names if name in self.names])
             slopes = {name: found.scale * slope for name, slope in slopes.items()}
         except (np.linalg.LinAlgError, ParameterError, SequenceError):
             return self.lowest - BEYOND, np.zeros(len(names))
         slopes |= {SCALE: found.scale_slope, LABEL_NOISE: found.noise_slope}
         value = found.value
-        for name, (density, slope) in self._log_priors(names).items():
-            value, slopes[name] = value + float(density), slopes[name] + float(slope)
+        for name, (density, slope) in self._log_priors(values).items():
+            value, slopes[name] = value + density, slopes[name] + slope
         self.lowest = min(self.lowest, value)
         return value, np.array([slopes[name] for name in names])

@@ -194,7 +194,9 @@ class GaussianProcess(KernelExpansion):
     @property
     def best_params_(self) -> dict[str, Any]:
         """Chosen scale and noise, by name."""
-        return {name: getattr(self, f"{name}_") for name in ("noise", "scale") if getattr(self, name, "") == "auto"}
+        return {
+            name: getattr(self, f"{name}_") for name in ("noise", "scale") if isinstance(getattr(self, name, None), str)
+        }
 
     def fitted_state(self) -> tuple[Header, Arrays]:
         """Return the parameters, the coefficients and the posterior."""
@@ -222,8 +224,9 @@ class GaussianRegression(GaussianProcess, RealSolver):
     noise: float | str = real(
         default="auto",
         low=0,
-        words=("auto",),
-        doc="Variance of the errors of the labels; ``auto``: the value of greatest marginal likelihood.",
+        words=("auto", "prior"),
+        doc="Variance of the errors of the labels; ``auto``: the value of greatest marginal likelihood; ``prior``: the "
+        "same with a Gamma(2, 2) prior of the noise divided by the variance of the labels, for few samples.",
     )
     scale: float | str = real(
         default="auto",
@@ -251,15 +254,17 @@ class GaussianRegression(GaussianProcess, RealSolver):
 
     def _given(self) -> tuple[float | None, float | None]:
         """Return scale and noise as given, None for those to be chosen; set both if both are given."""
-        scale, noise = (None if value == "auto" else float(value) for value in (self.scale, self.noise))
+        scale, noise = (None if isinstance(value, str) else float(value) for value in (self.scale, self.noise))
         if scale is not None and noise is not None:
             self.scale_, self.noise_ = scale, noise
         return scale, noise
 
     def _choose(self, likelihood: Likelihood, y: Floats) -> dict[str, Any]:
         """Set scale and noise, choosing at least one of them; return the search's entries for the report."""
-        self.scale_, self.noise_, chosen = choose_scale_and_noise(likelihood, float(np.var(y)), *self._given())
-        free = [name for name in ("scale", "noise") if getattr(self, name) == "auto"]
+        self.scale_, self.noise_, chosen = choose_scale_and_noise(
+            likelihood, float(np.var(y)), *self._given(), with_prior=self.noise == "prior"
+        )
+        free = [name for name in ("scale", "noise") if isinstance(getattr(self, name), str)]
         limits = [bound_remark(free[place], chosen.values[place]) for place in chosen.at_bounds]
         return {"converged": chosen.converged, "iterations": chosen.evaluations, **joined_remarks(*limits)}
 

@@ -91,7 +91,7 @@ def test_derivatives_of_the_likelihood_and_the_priors(classes):
     X, y = landscape(30, LENGTH)
     gradient = LOCKKernel().gradient.suited(X).gradient(X)
     search = LikelihoodSearch(gradient, Labels(np.where(y > 0, "a", "b") if classes else y), gradient.names)
-    names = [*gradient.names, "scale", *([] if classes else ["noise"])]
+    names = [*gradient.names, *([] if classes else ["noise"])]
     x = np.exp(0.4 * np.random.default_rng(2).standard_normal(len(names)))
     value, slopes = search.value(x, names, {})
     for i, name in enumerate(names):
@@ -102,6 +102,7 @@ def test_derivatives_of_the_likelihood_and_the_priors(classes):
     g, h, additive, s, s_additive, *weights = x[: len(gradient.names)]
     prior = -sum(np.log([g, h, additive]) ** 2) / 2 + np.log(s * s_additive) - 2 * (s + s_additive)
     prior -= sum(np.log(weights) ** 2) / (2 * 0.5**2)
+    prior += 0 if classes else np.log(x[-1] / np.var(y)) - 2 * x[-1] / np.var(y)
     likelihood = search._likelihood(dict(zip(names, x.tolist(), strict=True)))[1].value
     assert value == pytest.approx(likelihood + prior, rel=1e-12)
 

@@ -6,6 +6,7 @@ from gaussian_problem import Precomputed, draw
 from sklearn.gaussian_process import GaussianProcessRegressor
 
 from seqkern.core.errors import GramError, LabelError
+from seqkern.kernels.vectors.marginal_likelihood import regression_likelihood
 from seqkern.solvers import GPR
 
 N = 60
@@ -94,7 +95,15 @@ def test_a_parameter_at_the_limit_of_the_search_is_remarked():
     smooth = K[:N, :N] @ np.ones(N)  # without noise
     solver = GPR().fit(K[:N, :N], smooth)
     assert solver.noise_ == pytest.approx(1e-6 * smooth.var())
-    assert solver.report_["remark"].endswith("give the solver a noise, such as the variance of repeated measurements")
+    assert solver.report_["remark"].endswith("give the solver noise=prior, or the variance of repeated measurements")
+    prior = GPR(noise="prior").fit(K[:N, :N], smooth)
+    assert prior.noise_ > 3 * solver.noise_
+    assert prior.report_.get("remark") is None
+    assert prior.best_params_ == {"noise": prior.noise_, "scale": prior.scale_}
+    ratios = np.geomspace(1e-6, 10, 2000)
+    values = [regression_likelihood(K[:N, :N], smooth, ratio * smooth.var(), prior.scale_).value for ratio in ratios]
+    best = ratios[np.argmax(np.array(values) + np.log(ratios) - 2 * ratios)]
+    assert prior.noise_ == pytest.approx(best * smooth.var(), rel=0.02)
     assert GPR(noise=0.1).fit(K[:N, :N], draw()[1]).report_.get("remark") is None
 
 
