@@ -515,7 +515,7 @@ LARGEST_PLAN = 4 << 30
 """Bytes for the preparation of one kernel by one thread; fixed, so that every machine has the same portfolio."""
 SOLVERS = {"binary": "csvc", "multiclass": "csvc", "real": "svr"}
 """The default solver with a Gram matrix, for each kind of labels."""
-PROCESS = "gp_regression:most_samples=1000"
+PROCESS = "gp_regression:noise=prior,most_samples=1000"
 """The default solver for numbers: its predictions have intervals, and its evidence chooses a kernel."""
 LARGEST_PROCESS = 6000
 """Number of samples above which Gaussian processes take too long."""
@@ -526,7 +526,7 @@ def default_solver(kind: str, n: int, gives_implicit: bool = True) -> str:
     """Return the solver to train with by default; its default grid is searched.
 
     >>> default_solver("binary", 500), default_solver("binary", 50_000), default_solver("real", 500)
-    ('csvc', 'linear_svc', 'gp_regression:most_samples=1000')
+    ('csvc', 'linear_svc', 'gp_regression:noise=prior,most_samples=1000')
     """
     if kind not in SOLVERS:
         raise ParameterError(

@@ -356,6 +356,12 @@ class BaselineData:
         return composition_features(self.X)
 
     @cached_property
+    def one_hot(self) -> Floats:
+        """One column for each residue at each position, shape (n, length · size of the alphabet)."""
+        codes = self.X.codes[self.X.positions()].reshape(len(self.X), -1)
+        return (codes[:, :, None] == np.arange(self.X.alphabet.size)).reshape(len(codes), -1).astype(float)
+
+    @cached_property
     def kmers(self) -> Any:
         """Scaled counts of 6-mers, sparse."""
         return kmer_features(self.X)
@@ -476,6 +482,14 @@ BASELINES = {
             "A linear model of the frequencies of 6-mers, for DNA on both strands (ridge or logistic regression).",
             lambda data, kind: data.bases,
             lambda data, *task: linear_model(data.kmers, *task, standardise=False),
+        ),
+        Baseline(
+            "one_hot",
+            "one-hot ridge",
+            "ridge regression on one-hot residues",
+            "A linear model of the residue or base at each position (ridge regression).",
+            lambda data, kind: kind == "real" and data.equally_long,
+            lambda data, *task: linear_model(data.one_hot, *task, standardise=False),
         ),
         Baseline(
             "pwm",

@@ -714,7 +714,7 @@ class GPR(GaussianRegression):
         if work.gives == "operator":
             products = STEPS * (PROBES + 2) + 2 * RANK + SYSTEM_PRODUCTS
             return FitCost(products * work.product, 8 * work.n * (3 * RANK + STEPS))
-        chosen = min(work.width, self.most_samples or work.width) if "auto" in (self.noise, self.scale) else 0
+        chosen = min(work.width, self.most_samples or work.width) if str in map(type, (self.noise, self.scale)) else 0
         seconds = dense_algebra(work.width, self.declared.effort.cubes) + dense_algebra(chosen, REDUCTION_CUBES)
         return FitCost(seconds)
 
