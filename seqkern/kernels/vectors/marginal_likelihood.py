@@ -29,7 +29,7 @@ from seqkern.core.progress import Show, progress_counter
 from seqkern.core.statistics import sigmoid
 from seqkern.core.threads import one_thread
 from seqkern.core.types import Floats, Ints
-from seqkern.kernels.gradients import KernelGradient
+from seqkern.kernels.gradients import KernelGradient, log_gamma_prior
 
 # Laplace's approximation for two classes: the mode of the latent function, by Newton's method.
 #
@@ -445,12 +445,6 @@ def maximise(
     return Chosen(values, int(found.nfev), bool(found.success or flat), np.flatnonzero(near).tolist())
 
 
-def log_noise_prior(noise: float, variance: float) -> tuple[float, float]:
-    """Return the logarithm of the Gamma(2, 2) density of noise / variance, up to a constant, and its derivative."""
-    ratio = noise / variance
-    return math.log(ratio) - 2 * ratio, 1 / noise - 2 / variance
-
-
 def bound_remark(name: str, value: float) -> str:
     """Return the remark on a parameter whose best value is at a bound of the search."""
     return (
@@ -481,8 +475,8 @@ def choose_scale_and_noise(
         numbers = _with_given(values)
         value, slopes = reduced.likelihood(**numbers)
         if with_prior:
-            density, slope = log_noise_prior(numbers["noise"], variance)
-            value, slopes = value + density, slopes + np.array([0.0, slope])
+            density, slope = log_gamma_prior(numbers["noise"] / variance)
+            value, slopes = value + density, slopes + np.array([0.0, slope / variance])
         return value, slopes[[value is None for value in given.values()]]
 
     if len(free) == 1:
@@ -688,7 +682,8 @@ class LikelihoodSearch:
         """
         known = self.gradient.kernel.gradient.log_priors()
         if self.constants and LABEL_NOISE in values:
-            known[LABEL_NOISE] = log_noise_prior(values[LABEL_NOISE], self.constants[SCALE])
+            density, slope = log_gamma_prior(values[LABEL_NOISE] / self.constants[SCALE])
+            known[LABEL_NOISE] = density, slope / self.constants[SCALE]
         return {name: known[name] for name in values if name in known}
 
     def _cost(self, maximum: Maximum, deviations: Mapping[str, float], gain: float) -> float:
