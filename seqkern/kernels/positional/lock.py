@@ -96,11 +96,18 @@ class LOCKKernel(SequenceKernel):
         remedy="give a substitution matrix, such as BLOSUM62",
         doc="S, a substitution matrix of Biopython; by default BLOSUM50 for proteins, else 1 for equal letters.",
     )
-    distance_decay: float = real(default=1.0, low=0, open_low=True, doc="g.")
-    local_decay: float = real(default=1.0, low=0, open_low=True, doc="h.")
-    additive_decay: float = real(default=1.0, low=0, open_low=True, doc="h'.")
-    local_scale: float = real(default=1.0, low=0, doc="s.")
-    additive_scale: float = real(default=1.0, low=0, doc="s'.")
+    distance_decay: float = real(
+        default=1.0,
+        low=0,
+        open_low=True,
+        doc="g, how fast the local part decreases with the weighted distance of two sequences.",
+    )
+    local_decay: float = real(
+        default=1.0, low=0, open_low=True, doc="h, how fast its terms decrease with the distance of two residues."
+    )
+    additive_decay: float = real(default=1.0, low=0, open_low=True, doc="h', the same of the additive part.")
+    local_scale: float = real(default=1.0, low=0, doc="s, the factor of the local part.")
+    additive_scale: float = real(default=1.0, low=0, doc="s', the factor of the additive part.")
     position_weights: list[float] | None = numbers(
         default=None, low=0, each="position weight", doc="e_l, one for each position; 1 by default."
     )
