@@ -326,7 +326,7 @@ SEARCH_TOLERANCE = 1e-14
 
 LIMIT_REMEDIES = {
     "noise": "noise=prior, or the variance of repeated measurements",
-    "scale": "a scale, such as the variance of the labels divided by the mean of K(x, x)",
+    "scale": "a scale, such as the variance expected of the function divided by the mean of K(x, x)",
 }
 """What a user may do where the likelihood has no maximum."""
 
@@ -659,7 +659,7 @@ class LikelihoodSearch:
                     found = refined
         self._show = None
         chosen = {name: found.values.get(name, value) for name, value in given.items()}
-        return ChosenParameters(chosen, found.log_likelihood, first.value, self.evaluations, found.converged)
+        return ChosenParameters(chosen, found.log_likelihood, first.log_likelihood, self.evaluations, found.converged)
 
     def _maximum(
         self, start: Mapping[str, float], bounds: Mapping[str, tuple[float, float]], fixed: Mapping[str, float]
