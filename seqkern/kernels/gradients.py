@@ -8,6 +8,7 @@ the normalisation, by the quotient rule, and keeps the matrices of parts while o
 from __future__ import annotations
 
 import copy
+import math
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any, TypeAlias, cast
@@ -318,6 +319,11 @@ class KernelGradient:
 def _over(values: Square, diagonal: Square) -> Square:
     """Return values / diagonal, and 0 where the diagonal is not positive."""
     return np.divide(values, diagonal, out=np.zeros(len(values)), where=diagonal > 0)
+
+
+def log_gamma_prior(value: float) -> tuple[float, float]:
+    """Return the logarithm of the Gamma(2, 2) density, up to a constant, and its derivative."""
+    return math.log(value) - 2 * value, 1 / value - 2
 
 
 def _split(values: Mapping[str, float], prefixes: Any) -> tuple[dict[str, float], dict[str, dict[str, float]]]:

@@ -1,6 +1,7 @@
 """The LOCK kernel: aligned variants of one length, compared by a substitution matrix with learned position weights."""
 
 import copy
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -13,7 +14,7 @@ from seqkern.core.errors import ParameterError, SequenceError
 from seqkern.core.parameters import fixed, numbers, real, text
 from seqkern.core.types import Floats, Ints
 from seqkern.kernels.capabilities import Traits
-from seqkern.kernels.gradients import KernelGradient, Square
+from seqkern.kernels.gradients import KernelGradient, Square, log_gamma_prior
 from seqkern.kernels.kernel import SequenceKernel
 from seqkern.kernels.prepared import Plan
 from seqkern.kernels.substitution_scores import matrix_scores
@@ -95,11 +96,18 @@ class LOCKKernel(SequenceKernel):
         remedy="give a substitution matrix, such as BLOSUM62",
         doc="S, a substitution matrix of Biopython; by default BLOSUM50 for proteins, else 1 for equal letters.",
     )
-    distance_decay: float = real(default=1.0, low=0, open_low=True, doc="g.")
-    local_decay: float = real(default=1.0, low=0, open_low=True, doc="h.")
-    additive_decay: float = real(default=1.0, low=0, open_low=True, doc="h'.")
-    local_scale: float = real(default=1.0, low=0, doc="s.")
-    additive_scale: float = real(default=1.0, low=0, doc="s'.")
+    distance_decay: float = real(
+        default=1.0,
+        low=0,
+        open_low=True,
+        doc="g, how fast the local part decreases with the weighted distance of two sequences.",
+    )
+    local_decay: float = real(
+        default=1.0, low=0, open_low=True, doc="h, how fast its terms decrease with the distance of two residues."
+    )
+    additive_decay: float = real(default=1.0, low=0, open_low=True, doc="h', the same of the additive part.")
+    local_scale: float = real(default=1.0, low=0, doc="s, the factor of the local part.")
+    additive_scale: float = real(default=1.0, low=0, doc="s', the factor of the additive part.")
     position_weights: list[float] | None = numbers(
         default=None, low=0, each="position weight", doc="e_l, one for each position; 1 by default."
     )
@@ -200,11 +208,10 @@ class LOCKKernel(SequenceKernel):
     def _log_priors(self) -> dict[str, tuple[float, float]]:
         found = {}
         for name, value in self._own_tunable().items():
-            if name in SCALES:
-                found[name] = float(np.log(value) - 2 * value), 1 / value - 2
-            else:
-                variance = 1.0 if name in DECAYS else WEIGHT_DEVIATION**2
-                logarithm = float(np.log(value))
+            if name in SCALES and value > 0:
+                found[name] = log_gamma_prior(value)
+            elif value > 0:  # a parameter of 0 is not learned
+                variance, logarithm = 1.0 if name in DECAYS else WEIGHT_DEVIATION**2, math.log(value)
                 found[name] = -(logarithm**2) / (2 * variance), -logarithm / (variance * value)
         return found
 

@@ -143,6 +143,28 @@ def test_a_constant_position_keeps_its_weight():
     assert values["position_weights__4"] != 1.0
 
 
+@pytest.mark.parametrize(
+    "base", ["lock+oligo:k=1,sigma=1", "rbf:base=lock", "0.5*lock+0.5*(spectrum:k=1*lock:matrix=BLOSUM62)"]
+)
+def test_as_a_part(base):
+    X, y = landscape(60, LENGTH)
+    kernel = LikelihoodKernel(build_kernel(base), starts=1).fit(X, y)
+    assert kernel.report_["log_likelihood"] > kernel.report_["at_start"]
+    np.testing.assert_array_equal(kernel_from_state(*kernel.state())(X), kernel(X))
+    gradient = kernel.bases[0].gradient
+    assert sum("position_weights__" in name for name in gradient.tunable()) == LENGTH * base.count("lock")
+    assert gradient.has_scale() == ("rbf" not in base)
+
+
+def test_parameters_of_0_stay():
+    X, y = landscape(60, LENGTH)
+    kernel = LikelihoodKernel(LOCKKernel(local_scale=0.0, position_weights=[1.0] * 6 + [0.0]), starts=1).fit(X, y)
+    assert not {"local_scale", "position_weights__6"} & set(kernel.values_)
+    again = kernel_from_state(*kernel.state())
+    np.testing.assert_array_equal(again(X), kernel(X))
+    assert again.bases[0].position_weights[6] == 0
+
+
 def test_what_cannot_be():
     X = as_sequences(["MKV", "MRV"], "protein")
     with pytest.raises(ParameterError, match="with matrix PAM250 the kernel is not positive semi-definite; choose a B"):
