@@ -444,7 +444,6 @@ def _aligned() -> "Iterator[Mapping[str, Any] | Member]":
     one_hot: dict[str, Any] = {"kernel": "window", "encoding": "one_hot"}
     yield {**one_hot, "vector_kernel": "linear"}
     yield {**one_hot, "vector_kernel": "tanimoto"}
-    yield {"kernel": "likelihood", "base": {**one_hot, "vector_kernel": "rbf"}}
     yield {"kernel": "generic_string", **MASKED}
     yield {"kernel": "likelihood", "base": {"kernel": "lock"}}
 

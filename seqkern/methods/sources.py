@@ -265,6 +265,7 @@ class Source:
     grams: Sequence[GramMatrix] = ()
     held: "HeldMatrices | None" = None
     _whole: Block | None = None
+    _latest: tuple[tuple[bytes, bytes], Kernel] | None = None  # A training set with its labels, and its fitted kernel
 
     def __init__(
         self,
@@ -326,8 +327,12 @@ class Source:
                 "the source has only kernel values, so no model can be created from it",
                 remedy="also give it the kernel and the samples",
             )
-        learns = self.kernel.traits.data_dependent
-        return copy.deepcopy(self.kernel).fit(self.units(train), y) if learns else self.kernel
+        if not self.kernel.traits.data_dependent:
+            return self.kernel
+        key = train.tobytes(), b"" if y is None else np.asarray(y).tobytes()
+        if self._latest is None or self._latest[0] != key:  # the choice of a kernel has fitted the one that it chose
+            self._latest = key, copy.deepcopy(self.kernel).fit(self.units(train), y)
+        return self._latest[1]
 
     def units(self, rows: Indices) -> Samples:
         """Return the samples in some rows; the set itself if the rows are all of them."""
@@ -692,6 +697,11 @@ class HeldGram(Source):
         self.learns = kernel.traits.data_dependent if self.form is None else self.form.learns
 
     @cached_property
+    def fitted(self) -> FittedKernel:
+        """The source of the kernel's values without a kept matrix."""
+        return self.held.fitted(self.kernel)
+
+    @cached_property
     def takes(self) -> "HeldKernel":
         """The memory requirements of the kernel."""
         return HeldKernel.of(self.kernel, self.X, len(self.transforms))
@@ -709,7 +719,7 @@ class HeldGram(Source):
         self.check_memory(len(train), len(test))
         self.held.include(np.concatenate((train, test)), self._need(len(train), len(test)))
         if self.form is None:
-            return self.held.fitted(self.kernel).block(train, test, y)
+            return self.fitted.block(train, test, y)
         # each is sliced before the next is computed, which may take its place
         slices = (self.held.block(kernel, train, test) for kernel in self.form.kernels)
         return self._derived(self.form, slices, train, test, y)
