@@ -6,12 +6,13 @@ name: the portfolio was designed on the sets with 0, the others were looked at o
 
     python benchmarks/auto_sets.py named SETS named.jsonl [NAME …]
     python benchmarks/auto_sets.py auto SETS auto.jsonl [NAME …]
+    python benchmarks/auto_sets.py similar SETS similar.jsonl [NAME …]
     python benchmarks/auto_sets.py table SETS named.jsonl auto.jsonl
     python benchmarks/auto_sets.py sources SETS > benchmarks/auto_sets.tsv
 
 The twelve kernels of each kind, listed beforehand, have C searched by three inner folds: 0.01 to 10 by products, 0.1
 to 10 with a Gram matrix. `auto` is the command a reader types: ``seqkern train positive.fa negative.fa --memory 3GB``,
-with its five outer folds, and `seqkern predict` on the test part. Seconds are CPU seconds of the whole command.
+with its five outer folds, and `seqkern predict` on the test part; `similar` adds ``--allow-similar``. Seconds are CPU seconds of the whole command.
 """
 
 import functools
@@ -135,7 +136,7 @@ def try_named(folder: Path) -> list[dict]:
     return rows
 
 
-def try_auto(folder: Path) -> list[dict]:
+def try_auto(folder: Path, more: tuple[str, ...] = ()) -> list[dict]:
     """Return what `train` without a name chooses on a set, and its scores."""
     strings, classes, training, _ = load(folder)
     files = {}
@@ -146,7 +147,7 @@ def try_auto(folder: Path) -> list[dict]:
                 files[part, name] = Path(place, f"{'' if wanted else 'test_'}{word}.fa")
                 files[part, name].write_text("".join(f">{part}{i}\n{one}\n" for i, one in enumerate(own)))
         inputs = [str(files["train", name]) for name in ("pos", "neg")]
-        how = ["--memory", "3GB", "--threads", "1", "--verbose"]
+        how = ["--memory", "3GB", "--threads", "1", "--verbose", *more]
         train = ["seqkern", "train", *inputs, "-o", f"{place}/m.seqkern", *how]
         run = subprocess.run(["/usr/bin/time", "-f", "%U %S %M", *train], capture_output=True, text=True, check=False)
         *said, last = run.stderr.splitlines()
@@ -266,11 +267,13 @@ def main() -> None:
         {json.loads(line)["set"] for line in Path(output).read_text().splitlines()} if Path(output).exists() else set()
     )
     warnings.simplefilter("ignore")
+    similar = functools.partial(try_auto, more=("--allow-similar",))
+    attempt = {"named": try_named, "auto": try_auto, "similar": similar}[what]
     for name in wanted or sorted(path.parent.name for path in Path(folder).glob("*/meta.json")):
         if name in done:
             continue
         with given_threads(1), Path(output).open("a") as file:
-            for row in (try_named if what == "named" else try_auto)(Path(folder, name)):
+            for row in attempt(Path(folder, name)):
                 file.write(json.dumps(row) + "\n")
 
 

@@ -1,10 +1,22 @@
 """``--kernel auto``, alternatives and default grids of kernels, on the command line and in a study's job."""
 
+import copy
+from unittest import mock
+
 import numpy as np
 import pytest
 from test_cli_predict import fails
 
 from seqkern.cli.main import main
+from seqkern.core.tsv import read_cells
+from seqkern.evaluation.selection import Search
+from seqkern.kernels import LikelihoodKernel
+from seqkern.methods.loading import load_model
+from seqkern.methods.training import automatic_method
+from seqkern.sequences.labels import make_labels
+from seqkern.sequences.sequence_set import SequenceSet
+from seqkern.solvers import GPR
+from seqkern.study.kernel_entries import AutoKernel
 
 SITE = "CAGGTAAGT"
 
@@ -123,9 +135,60 @@ def test_numbers_as_labels_are_a_regression(donors, capsys):
     main([*argv, "--folds", "2", "--cv", "2"])
     printed = capsys.readouterr()
     assert "the labels are numbers: regression" in printed.err
-    assert "svr" in printed.out
+    assert "gp_regression" in printed.out
     assert "R²" in printed.out
 
 
 def test_unlabelled_sequences_leave_nothing_to_choose_by(donors, capsys):
     assert "no labels" in fails(capsys, "train", str(donors / "pos.fa"), "-o", str(donors / "never.seqkern"))
+
+
+@pytest.fixture
+def variants(tmp_path):
+    """Write a table of 60 variants of a protein whose value depends on two of three varied positions."""
+    rng, parent = np.random.default_rng(1), list("MKVLAAGIVGLPEQ" * 4)
+    rows = ["sequence,fitness"]
+    for _ in range(60):
+        for place in (10, 20, 30):
+            parent[place] = "ACDEFGHIKLMNPQRSTVWY"[rng.integers(20)]
+        value = 3 * (parent[10] in "ILVMFWY") + (parent[20] in "DEKRHNQ") + rng.normal(0, 0.1)
+        rows.append(f"{''.join(parent)},{value:.3f}")
+    (tmp_path / "variants.csv").write_text("\n".join(rows) + "\n")
+    return tmp_path / "variants.csv"
+
+
+def test_measured_variants_get_a_process_and_a_kernel_of_positions(variants, capsys):
+    assert main(["train", str(variants), "-o", str(variants.parent / "m.seqkern"), "--verbose", "--cv", "3"]) == 0
+    out = capsys.readouterr().out
+    assert "likelihood:base=(lock)" in out
+    assert "4 kernels on 60 samples; log marginal likelihood of a sample" in out
+    assert "They are variants of one length, with a number each" in out
+    assert "best of 4: log marginal likelihood of a sample" in out
+    assert "one-hot ridge" in out
+    model = load_model(variants.parent / "m.seqkern")
+    assert model.solver.name == "gp_regression"
+
+
+def test_the_kernel_of_the_greatest_evidence_is_chosen_and_fitted_once(variants):
+    sequences, values = zip(*read_cells(variants)[1:], strict=True)
+    X = SequenceSet.from_strings(sequences, "protein")
+    labels = make_labels(X.ids, list(values), kind="real")
+    method = automatic_method(X, kind="real", entry=AutoKernel.parse("auto"), search=Search(metric="evidence"))
+    with mock.patch.object(LikelihoodKernel, "_fit", autospec=True, side_effect=LikelihoodKernel._fit) as learned:
+        fitted = method.fit(method.data(X, labels))
+    assert learned.call_count == 1
+    evidence = {}
+    for name, kernel in method.kernels.items():
+        kernel = copy.deepcopy(kernel).fit(X, labels.y)
+        solver = GPR(noise="prior", most_samples=1000).fit(kernel(X), labels.y)
+        evidence[name] = solver.report_["log_marginal_likelihood"] / len(X)
+    assert fitted.choice.kernel == max(evidence, key=evidence.get)
+    assert dict(zip([name for name, _ in fitted.choice.candidates], fitted.choice.scores[:, 0], strict=True)) == (
+        pytest.approx(evidence, rel=1e-6)
+    )
+
+
+def test_evidence_needs_a_process(variants, capsys):
+    given = ["cv", str(variants), "--kernel", "spectrum:k=1", "--solver", "svr:C=0.1|1", "--metric", "evidence"]
+    assert main(given) == 1
+    assert "solver 'svr' has no marginal likelihood for the inner metric 'evidence'" in capsys.readouterr().err
