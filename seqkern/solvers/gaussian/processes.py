@@ -211,12 +211,7 @@ class GaussianProcess(KernelExpansion):
 
 
 class GaussianRegression(GaussianProcess, RealSolver):
-    """Base of Gaussian process regression; a solver sets `scale_`, `noise_` and `posterior_`.
-
-    >>> from seqkern.solvers import GPR
-    >>> issubclass(GPR, GaussianRegression), GPR().mean
-    (True, 'constant')
-    """
+    """Base of Gaussian process regression; a solver sets `scale_`, `noise_` and `posterior_`."""
 
     declared = Traits(semidefinite=True, operator=True, variances=True)
     learned = stored(**KernelExpansion.learned, scale="scale_", noise="noise_")
@@ -302,12 +297,8 @@ class GaussianRegression(GaussianProcess, RealSolver):
 #
 # Ubaru, Chen, Saad: Fast estimation of tr(f(A)) via stochastic Lanczos quadrature. SIAM Journal on Matrix Analysis and
 # Applications 38, 2017.
-#
-# Gardner, Pleiss, Bindel, Weinberger, Wilson: GPyTorch: blackbox matrix-matrix Gaussian process inference with GPU
-# acceleration. NeurIPS 2018.
 
 PROBES = 10  # Number of vectors of random signs in the estimate of the log determinant, a mean over them
-
 STEPS = 100  # Lanczos steps, each a product with K, for each starting vector of labels or signs
 
 SMALL = 1e-10  # Share of its former size below which a vector or an eigenvalue consists of rounding errors
@@ -414,14 +405,9 @@ class QuadratureLikelihood:
 
 
 # Linear system of Gaussian process regression from products with K: conjugate gradients, and variances.
-#
-# Gardner, Pleiss, Bindel, Weinberger, Wilson: GPyTorch: blackbox matrix-matrix Gaussian process inference with GPU
-# acceleration. NeurIPS 2018.
 
 RANK = 200  # Columns of K in the preconditioner, and dimensions of the space in which variances are computed
-
 EXACT = 1e-10  # Residual of a solved system, as a share of the right-hand side
-
 MOST_PRODUCTS = 1000  # Largest number of products of a linear system
 
 
@@ -493,16 +479,11 @@ def _not_positive() -> GramError:
 # ones. With A = L⁻¹ K(Z, X), L the Cholesky factor of K(Z, Z), the covariance of the labels is replaced by
 # scale · AᵀA + noise · I, and the bound is their log likelihood under it less scale / (2 noise) · (tr K − tr AᵀA).
 #
-# Titsias: Variational learning of inducing variables in sparse Gaussian processes. AISTATS 2009.
-#
 # Fine, Scheinberg: Efficient SVM training using low-rank kernel representations. Journal of Machine Learning Research
-# 2, 2001.
-#
-# Burt, Rasmussen, van der Wilk: Convergence of sparse variational inference in Gaussian processes regression. Journal
-# of Machine Learning Research 21, 2020.
+# 2, 2001. Burt, Rasmussen, van der Wilk: Convergence of sparse variational inference in Gaussian processes regression.
+# Journal of Machine Learning Research 21, 2020.
 
 EXHAUSTED = 1e-10  # Share of the largest K(x, x) below which all samples count as explained, and none is added
-
 LONG = 10**7  # Number of values in the columns of K above which progress is shown
 
 
