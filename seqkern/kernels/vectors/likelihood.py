@@ -19,12 +19,15 @@ from seqkern.kernels.gradients import Gradient
 from seqkern.kernels.kernel import Kernel
 from seqkern.kernels.kernel_specs import build_kernel
 from seqkern.kernels.occurrences import KmerWeights
+from seqkern.kernels.prepared import Plan
 from seqkern.sequences.tables import Data
 
 SPREADS = 1.0, 0.25, 4.0, 1 / 16, 16.0, 1 / 64, 64.0
 """Factors of all parameters, for the points that the search starts from."""
 MOST_WEIGHTS = 10
 """Number of weights of positions that are reported, the largest ones."""
+LIKELIHOODS, LIKELIHOOD_NS, PLAN_SHARE = 200, 0.18, 0.25
+"""Likelihoods of a search, nanoseconds of one for each n³, and its share of the time of a matrix of the base."""
 SPARE_MATRICES = 3
 """Number of matrices for the choosing samples besides K: a factor, an inverse, and a block of the derivative."""
 
@@ -136,6 +139,15 @@ class LikelihoodKernel(ThroughKernel, CompositeKernel):
                 remedy="give values above 0",
             )
         return names
+
+    def _plan(self, X: Any, Y: Any) -> Plan:
+        """Return the plan of the base; before `fit` with the time of learning."""
+        plan = super()._plan(X, Y)
+        if hasattr(self, "values_"):
+            return plan
+        n = min(len(X), self.most_samples)
+        each = LIKELIHOOD_NS * 1e-9 * n**3 + PLAN_SHARE * self.base.plan(X.take(np.arange(n))).seconds
+        return replace(plan, seconds=plan.seconds + LIKELIHOODS * each)
 
     # ---- learning ----------------------------------------------------------------------------------------
 
