@@ -358,7 +358,7 @@ def portfolio(traits: "Traits", real: bool = False) -> "list[Member]":
         "several": _several,
     }
     found: dict[str, Member] = {}
-    aligned = _aligned() if real and traits.kind in ("peptides", "proteins") and traits.equal else ()
+    aligned = _aligned(traits) if real and traits.kind in ("peptides", "proteins") and traits.equal else ()
     others = () if aligned and traits.kind == "proteins" else lists[traits.kind](traits)
     for member in (*aligned, *others, *_views(traits)):
         one = member if isinstance(member, Member) else Member.of(member)
@@ -439,13 +439,21 @@ def _peptides(traits: "Traits") -> "Iterator[Mapping[str, Any] | Member]":
     yield _combined(*({"kernel": "rbf", "base": one} for one in counts), {**ALIGNED, "beta": 0.5}, repair="clip")
 
 
-def _aligned() -> "Iterator[Mapping[str, Any] | Member]":
-    """Yield kernels for measured variants of one protein, compared position by position."""
+def _aligned(traits: "Traits") -> "Iterator[Mapping[str, Any] | Member]":
+    """Yield kernels for measured variants of one protein, compared position by position, also with their vectors."""
     one_hot: dict[str, Any] = {"kernel": "window", "encoding": "one_hot"}
     yield {**one_hot, "vector_kernel": "linear"}
     yield {**one_hot, "vector_kernel": "tanimoto"}
     yield {"kernel": "generic_string", **MASKED}
     yield {"kernel": "likelihood", "base": {"kernel": "lock"}}
+    for name in traits.views:
+        vectors = {"kernel": "rbf", "view": name}
+        yield {"kernel": "likelihood", "base": vectors}
+        for joined in ("sum", "product"):
+            base = {"kernel": joined, "parts": [{"kernel": "lock"}, vectors]}
+            yield Member.of(
+                {"kernel": "likelihood", "base": base}, f"likelihood of the {joined} of lock and rbf:view={name}"
+            )
 
 
 def _proteins(traits: "Traits") -> "Iterator[Mapping[str, Any] | Member]":

@@ -108,3 +108,14 @@ def test_longer_sequences_weigh_more_in_the_radial_kernel_also_beside_an_empty_o
     (member,) = (one for one in members_for(join_views(views, "protein")) if one.spec["kernel"] == "rbf")
     assert member.spec["base"]["weights"] == [0.0217, 0.1957, 0.7826] * 2  # 1, 9 and 36 of 46
     assert member.spec["repair"] == "clip"
+
+
+def test_measured_variants_are_compared_by_position_and_by_their_vectors():
+    traits = Traits("protein", n=96, shortest=72, median=72, longest=72, total=96 * 72, views=("esm",))
+    names = [member.name for member in portfolio(traits, real=True)]
+    assert "likelihood:base=(lock)" in names
+    assert "likelihood of the sum of lock and rbf:view=esm" in names
+    assert not any("mismatch" in name for name in names)
+    assert not any("lock" in name for name in (member.name for member in portfolio(traits)))
+    unequal = Traits("protein", n=96, shortest=70, median=72, longest=72, total=96 * 72)
+    assert [one.name for one in portfolio(unequal, real=True)] == [one.name for one in portfolio(unequal)]
