@@ -5,7 +5,7 @@ import pytest
 
 from seqkern import SequenceSet
 from seqkern.core.errors import ParameterError
-from seqkern.evaluation.auto import LARGEST_GRAM, default_solver, members_for, portfolio, traits_of
+from seqkern.evaluation.auto import LARGEST_GRAM, Traits, default_solver, members_for, portfolio, traits_of
 from seqkern.sequences.joining import join_views
 
 
