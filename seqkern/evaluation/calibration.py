@@ -132,8 +132,10 @@ def _check_numbers(*values: float) -> None:
             raise LabelError(f"invalid calibration value {value!r}", remedy="calibrate again")
 
 
-# Prediction intervals of numbers: one factor, since a curve of quantiles (isotonic regression of the levels, Kuleshov
-# et al. 2018) varies more with few samples: its coverage of 96 was no better in simulations, its area worse.
+# Prediction intervals of numbers: one factor. With isotonic regression of the levels (Kuleshov et al. 2018) the
+# standard deviation would not give the interval. Simulated with 96 samples, its 90% intervals covered no better, and
+# its miscalibration area was worse where errors are normal, better where they have heavy tails. The root mean square
+# varies less than a quantile of the residuals.
 
 VARIANCE = "variance"
 """The method of calibration for numbers."""
@@ -171,8 +173,8 @@ class VarianceCalibration:
     @property
     def words(self) -> str:
         """What it does, for messages."""
-        change = "widened" if self.factor > 1 else "narrowed"
-        return f"{change} by {self.factor:.3g}, from {self.n} held-out residuals of {self.folds} inner fits"
+        change = "widened by {:.3g}" if self.factor > 1 else "narrowed to {:.3g} of their width"
+        return f"{change.format(self.factor)}, from {self.n} held-out residuals of {self.folds} inner fits"
 
 
 # Reliability of probabilities: among samples with a probability near p, the share p should be positive.

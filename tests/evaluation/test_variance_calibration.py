@@ -1,10 +1,13 @@
 """The scale of predicted variances: its formula, simulations, and its place in a model."""
 
 import copy
+import csv
+import io
 
 import numpy as np
 import pytest
 
+from seqkern.cli.main import main
 from seqkern.core.errors import FoldError, LabelError, ModelError, ParameterError
 from seqkern.evaluation.calibration import VarianceCalibration
 from seqkern.evaluation.metrics import interval_coverage
@@ -122,6 +125,30 @@ def test_what_has_no_variances_is_refused():
     one = make_labels(X.ids, labels.y, kind="real", groups=["g"] * 20)
     with pytest.raises(FoldError, match=r"only one sample \(or group\)"):
         trained(X, one)
+
+
+def test_train_tells_what_it_did_and_predict_gives_the_interval(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    X, labels, *_ = drawn(6, n=30)
+    records = zip(X.ids, X.strings(), strict=True)
+    (tmp_path / "x.fa").write_text("".join(f">{one}\n{text}\n" for one, text in records))
+    (tmp_path / "y.tsv").write_text(
+        "id\tlabel\n" + "".join(f"{i}\t{y}\n" for i, y in zip(X.ids, labels.y, strict=True))
+    )
+    given = ["x.fa", "--labels", "y.tsv", "--kernel", "spectrum:k=3", "--solver", HALF_THE_NOISE]
+    assert main(["train", *given, "--calibration", "variance", "--folds", "3", "-o", "m"]) == 0
+    widths = load_model("m").cut.widths
+    assert f"intervals {widths.words}" in capsys.readouterr().out.splitlines()
+    assert widths.words.endswith(" from 30 held-out residuals of 3 inner fits")
+    assert main(["predict", "m", "x.fa", "--interval", "0.5"]) == 0
+    for row in csv.DictReader(io.StringIO(capsys.readouterr().out), delimiter="\t"):
+        half = 0.6744897501960817 * float(row["sd"])
+        assert float(row["upper"]) - float(row["decision"]) == pytest.approx(half, rel=1e-6)
+
+
+def test_words_for_both_directions():
+    assert VarianceCalibration(1.25, 5, 96).words == "widened by 1.25, from 96 held-out residuals of 5 inner fits"
+    assert VarianceCalibration(0.8, 3, 9).words.startswith("narrowed to 0.8 of their width, from 9")
 
 
 @pytest.mark.parametrize("residuals", [[], [0.0, 0.0], [1.0, np.inf]])
