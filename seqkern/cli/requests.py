@@ -329,8 +329,9 @@ class Postprocessing(Request, group="probabilities and threshold", everyday=("ca
     """A verb that fits probabilities and a threshold to held-out decision values."""
 
     calibration: str | None = option(
-        "fit probabilities to cross-validated decision values of the training set",
-        choice(default=None, choices=("platt", "isotonic")),
+        "fit probabilities to cross-validated decision values of the training set; variance: for numbers, the width of "
+        "the intervals of a Gaussian process, at the cost of one more training for each inner fold",
+        choice(default=None, choices=("platt", "isotonic", "variance")),
     )
     threshold: str | None = option(
         "choose the decision threshold on cross-validated decision values of the training set: balanced_accuracy, "

@@ -22,7 +22,7 @@ from seqkern.core.types import Ints
 from seqkern.evaluation.bootstrap import ScoreInterval, bootstrap_interval
 from seqkern.evaluation.fold_tables import FoldResult, decision_rows
 from seqkern.evaluation.intervals import auc_ends, auc_variance, error_ends, mcc_interval, share_ends, wilson
-from seqkern.evaluation.metrics import scores
+from seqkern.evaluation.metrics import predictive_scores, scores
 from seqkern.evaluation.relations import make_parts
 from seqkern.methods.loading import load_model
 from seqkern.methods.model import Decisions, Model
@@ -138,6 +138,9 @@ def _scores(labels: Labels, decided: Decisions) -> Iterator[Score]:
         errors = np.asarray(labels.y - decided.predicted, dtype=np.float64)
         yield from (Score(metric_name(name), every[name]) for name in ("r2", "spearman", "pearson"))
         yield _score("RMSE", error_ends(every["rmse"], [errors], 1))
+        if decided.deviations is not None:
+            predictive = predictive_scores(labels.y, decided.decisions, decided.deviations)
+            yield from (Score(metric_name(name), value) for name, value in predictive.items())
         return
     y, predicted = labels.y.astype(np.int64), decided.predicted.astype(np.int64)
     right = int((y == predicted).sum())

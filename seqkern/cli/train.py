@@ -116,6 +116,8 @@ def first_lines(made: Model | ResidueModel, path: PathLike) -> Iterator[str]:
     unknown = "not cross-validated; add --cv" if model.kind != "none" else "without labels there is no score"
     unknown = unknown if "solver" in record else "how good it is, the file does not say"
     yield cv.how_good(record["estimate"], model.kind) if "estimate" in record else unknown
+    if model.cut.widths is not None:
+        yield f"intervals {model.cut.widths.words}"
     table = model.alphabet is None or model.sequence_views
     new = "NEW.tsv" if table else "NEW.bed --genome GENOME.fa" if "genome" in record else "NEW.fa"
     vectors = set(model.kernel.traits.views) - set(model.kernel.traits.sequence_views)
@@ -226,6 +228,8 @@ def _method_lines(model: Model, training: Training, searched: bool) -> Iterator[
     if model.calibration is not None:
         method, n = model.calibration.method, model.calibration.n
         yield "probability", f"{method}, fitted to {n} held-out decision values"
+    if model.cut.widths is not None:
+        yield "intervals", model.cut.widths.words
 
 
 def _comparison_lines(record: Mapping[str, Any], traits: Traits) -> Iterator[tuple[str, str]]:

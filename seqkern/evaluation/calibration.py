@@ -1,4 +1,4 @@
-"""Calibration: probabilities from decision values, fitted to held-out decision values.
+"""Calibration: probabilities from decision values, fitted to held-out decision values; the scale of variances.
 
 Platt: P(positive | f) = 1 / (1 + exp(A·f + B)), with maximum-likelihood A and B for targets shrunk by a prior of
 one additional sample per class. Isotonic: the non-decreasing least-squares steps, joined by straight lines; it
@@ -11,6 +11,7 @@ References
 ----------
 Platt: Probabilistic outputs for support vector machines. In: Advances in Large Margin Classifiers, MIT Press 1999.
 Lin, Lin, Weng: A note on Platt's probabilistic outputs for support vector machines. Machine Learning 68:267, 2007.
+Kuleshov, Fenner, Ermon: Accurate uncertainties for deep learning using calibrated regression. ICML 2018.
 Zadrozny, Elkan: Transforming classifier scores into accurate multiclass probability estimates. KDD 2002.
 """
 
@@ -129,6 +130,51 @@ def _check_numbers(*values: float) -> None:
     for value in values:
         if not isinstance(value, (int, float)) or not math.isfinite(value):
             raise LabelError(f"invalid calibration value {value!r}", remedy="calibrate again")
+
+
+# Prediction intervals of numbers: one factor. With isotonic regression of the levels (Kuleshov et al. 2018) the
+# standard deviation would not give the interval. Simulated with 96 samples, its 90% intervals covered no better, and
+# its miscalibration area was worse where errors are normal, better where they have heavy tails. The root mean square
+# varies less than a quantile of the residuals.
+
+VARIANCE = "variance"
+"""The method of calibration for numbers."""
+
+
+@dataclass(frozen=True)
+class VarianceCalibration:
+    """The factor of all predicted standard deviations by which held-out residuals have the greatest likelihood.
+
+    >>> VarianceCalibration.fit([1.0, -7.0], folds=2).factor
+    5.0
+    """
+
+    factor: float  # > 1: intervals are widened
+    folds: int  # Number of folds that gave residuals
+    n: int  # Number of residuals used for fitting
+
+    def __post_init__(self) -> None:
+        _check_numbers(self.factor)
+        if self.factor <= 0:
+            raise LabelError(f"invalid calibration: factor {self.factor:g}", remedy="calibrate again")
+
+    @classmethod
+    def fit(cls, residuals: npt.ArrayLike, folds: int) -> Self:
+        """Return the root mean square of held-out residuals, each divided by its predicted standard deviation."""
+        z = np.asarray(residuals, dtype=np.float64)
+        factor = float(np.sqrt(np.mean(z**2))) if len(z) else math.nan
+        if not 0 < factor < math.inf:
+            raise LabelError(
+                "held-out numbers are predicted without error, or without variance, so intervals have no scale",
+                remedy="remove --calibration, or give more samples",
+            )
+        return cls(factor, folds, len(z))
+
+    @property
+    def words(self) -> str:
+        """What it does, for messages."""
+        change = "widened by {:.3g}" if self.factor > 1 else "narrowed to {:.3g} of their width"
+        return f"{change.format(self.factor)}, from {self.n} held-out residuals of {self.folds} inner fits"
 
 
 # Reliability of probabilities: among samples with a probability near p, the share p should be positive.

@@ -39,11 +39,11 @@ from seqkern.solvers.checking import ConstantColumnWarning
 SHOWN = {
     "binary": ("auc", "average_precision", "balanced_accuracy", "mcc"),
     "multiclass": ("auc", "accuracy", "balanced_accuracy"),
-    "real": ("r2", "rmse", "spearman", "coverage_90", "nlpd"),
+    "real": ("r2", "rmse", "spearman", "coverage_90", "miscalibration_area", "sharpness", "nlpd"),
 }
 """Scores to show, by the kind of labels, the headline first; scores that a method lacks are left out."""
 LOWEST = {"mcc": -1.0, "r2": -math.inf, "spearman": -1.0, "nlpd": -math.inf}
-HIGHEST = {"nlpd": math.inf, "log_loss": math.inf}
+HIGHEST = {"sharpness": math.inf, "nlpd": math.inf, "log_loss": math.inf}
 NEGATIVES = 50
 """Number of negatives in each test set above which ROC50 takes the place of the average precision."""
 

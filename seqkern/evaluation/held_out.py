@@ -4,14 +4,14 @@ A model's decision values for its own training samples are too far from zero. Pr
 therefore use decision values from a classifier trained on folds without the sample.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from seqkern.core.errors import FoldError, LabelError, ParameterError
 from seqkern.core.types import Bools, Floats, Indices
-from seqkern.evaluation.calibration import METHODS, Calibration
+from seqkern.evaluation.calibration import METHODS, VARIANCE, Calibration
 from seqkern.evaluation.selection import Numbers, inner_folds
 from seqkern.formats.residues import Residues
 from seqkern.sequences.labels import UNLABELLED
@@ -46,6 +46,36 @@ def held_out_decisions(
     rows = len(y) if chains is None else len(chains)
     decisions = np.full((rows, len(labels.classes)) if several else rows, np.nan)
     n_folds, not_converged = 0, 0
+    for decided, block in _fold_fits(data, kernel, solver, y, folds, seed):
+        decisions[decided] = solver.decision_function(block.test)
+        del block  # frees memory before the next one
+        n_folds += 1
+        not_converged += solver.count_not_converged()
+    return decisions, n_folds, not_converged
+
+
+def held_out_residuals(
+    data: Numbers, kernel: str, solver: Solver, *, folds: int = 5, seed: int = 1
+) -> tuple[Floats, int, int]:
+    """Return errors of held-out predictions over their standard deviations, as `held_out_decisions`, and the counts."""
+    y: Any = data.labels.targets()
+    residuals = np.full(len(y), np.nan)
+    n_folds, not_converged = 0, 0
+    for rows, block in _fold_fits(data, kernel, solver, y, folds, seed):
+        variances: Any = solver.variances(block.test, block.test_diagonal)
+        with np.errstate(divide="ignore", invalid="ignore"):  # exact predictions without variance
+            residuals[rows] = (y[rows] - solver.decision_function(block.test)) / np.sqrt(variances.observed)
+        del block
+        n_folds += 1
+        not_converged += solver.count_not_converged()
+    return residuals[~np.isnan(residuals)], n_folds, not_converged
+
+
+def _fold_fits(
+    data: Numbers, kernel: str, solver: Solver, y: Any, folds: int, seed: int
+) -> Iterator[tuple[Indices, Any]]:
+    """Yield the held-out rows of each fold, with the block on which the solver was just fitted without them."""
+    labels, chains = data.labels, data.residues
     try:
         parts = list(inner_folds(labels, folds, seed, labels.groups))
     except FoldError as error:
@@ -57,11 +87,9 @@ def held_out_decisions(
         decided = _with_neighbours(held_out, chains, len(y))
         block = data.at(kernel, decided, like=train)
         groups = None if labels.groups is None else np.asarray(labels.groups)[train]
-        decisions[decided] = solver.fit(block.train, y[train], groups).decision_function(block.test)
-        del block  # frees memory before the next one
-        n_folds += 1
-        not_converged += solver.count_not_converged()
-    return decisions, n_folds, not_converged
+        solver.fit(block.train, y[train], groups)
+        yield decided, block
+        del block
 
 
 def fit_postprocessing(
@@ -140,7 +168,8 @@ def check_postprocessing(calibration: str | None, threshold: str | None, layers:
             "--layers replace the decisions that --calibration and --threshold use",
             remedy="remove --calibration and --threshold; for probabilities add the layer probabilities",
         )
-    if calibration is not None and calibration not in METHODS:
-        raise ParameterError(f"unknown calibration {calibration!r}", remedy=f"choose from: {', '.join(METHODS)}")
+    if calibration is not None and calibration not in (*METHODS, VARIANCE):
+        known = ", ".join((*METHODS, VARIANCE))
+        raise ParameterError(f"unknown calibration {calibration!r}", remedy=f"choose from: {known}")
     if threshold not in (None, PLAIN):
         parse_rule(str(threshold))

@@ -386,6 +386,9 @@ LEVEL = 0.9
 LEVELS = tuple(round(0.05 * i, 2) for i in range(1, 20))
 """Probabilities of the intervals of a calibration curve."""
 
+AREA_LEVELS = tuple(i / 100 for i in range(1, 100))
+"""Probabilities of the intervals of the miscalibration area."""
+
 LEAST = 1e-15
 """Least probability in the log loss, so that a single error does not make it infinite."""
 
@@ -433,10 +436,34 @@ def interval_coverage(
     return float(np.mean(np.abs(y - mean) <= NormalDist().inv_cdf((1 + level) / 2) * deviation))
 
 
+def miscalibration_area(labels: npt.ArrayLike, means: npt.ArrayLike, deviations: npt.ArrayLike) -> float:
+    """Return the mean absolute difference between coverage and level of the central intervals at `AREA_LEVELS`.
+
+    References: Kuleshov, Fenner & Ermon 2018, ICML; Tran et al. 2020, Mach. Learn.: Sci. Technol. 1:025006.
+
+    >>> miscalibration_area([1.0, 2.0], [1.0, 2.0], [0.5, 0.5])
+    0.5
+    """
+    observed = [interval_coverage(labels, means, deviations, level) for level in AREA_LEVELS]
+    return float(np.mean(np.abs(np.subtract(observed, AREA_LEVELS))))
+
+
+def sharpness(deviations: npt.ArrayLike) -> float:
+    """Return the root mean predicted variance: the typical predicted error.
+
+    >>> sharpness([1.0, 7.0])
+    5.0
+    """
+    found = np.asarray(deviations, dtype=np.float64)
+    return float(np.sqrt(np.mean(found**2))) if len(found) else math.nan
+
+
 def predictive_scores(labels: npt.ArrayLike, means: npt.ArrayLike, deviations: npt.ArrayLike) -> dict[str, float]:
-    """Return ``coverage_90`` and ``nlpd``, the negative log predictive density, of predicted distributions."""
+    """Return the scores of predicted normal distributions by name."""
     return {
         "coverage_90": interval_coverage(labels, means, deviations),
+        "miscalibration_area": miscalibration_area(labels, means, deviations),
+        "sharpness": sharpness(deviations),
         "nlpd": negative_log_density(labels, means, deviations),
     }
 
@@ -472,7 +499,10 @@ def top_precision(positive: npt.ArrayLike, scores: npt.ArrayLike, n: int) -> Top
 # Which way scores are better.
 
 LOWER = frozenset(
-    {"median_rfp", "brier", "log_loss", "rmse", "absolute_error", "nlpd", "span", "xi_alpha", "radius_margin"}
+    {
+        *("median_rfp", "brier", "log_loss", "rmse", "absolute_error", "miscalibration_area", "sharpness", "nlpd"),
+        *("span", "xi_alpha", "radius_margin"),
+    }
 )
 """Scores of which the lowest is the best."""
 SHARE_RIGHT = re.compile(r"q(\d+)")

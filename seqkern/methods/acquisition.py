@@ -501,6 +501,7 @@ class _Search:
     ) -> None:
         self.model, self.acquisition, self.sign, self.kappa = model, acquisition, sign, kappa
         self.seed, self.n_threads = seed, n_threads
+        self.factor = 1.0 if model.cut.widths is None else model.cut.widths.factor**2  # of variances
         self.best, self.best_of = self._best_mean()
         self.candidates = Candidates(model, max(LEAST_CANDIDATES, CANDIDATES_PER_VARIANT * n), seed)
 
@@ -537,7 +538,7 @@ class _Search:
         if self.acquisition == "thompson":
             order, values = draws(means, covariance, n, np.random.default_rng(self.seed))
         else:
-            noise = float(self.model.solver.noise_)
+            noise = float(self.model.solver.noise_) * self.factor
             order, values = believer(means, covariance, noise, n, self._alone, best.joined("tie"))
         if self.acquisition != "ei":
             values = self.sign * values
@@ -576,6 +577,6 @@ class _Search:
             )
         K = [self.model.kernel(piece.X, self.model.support, n_threads=self.n_threads) for piece in pieces]
         prior = kernel_of([piece.X for piece in pieces], self.model, self.n_threads)
-        found = covariances(self.model.solver, np.concatenate(K), prior)
+        found = covariances(self.model.solver, np.concatenate(K), prior) * self.factor
         found[np.diag_indices_from(found)] = np.maximum(np.diagonal(found), 0.0)
         return found

@@ -13,7 +13,14 @@ from seqkern import __version__
 from seqkern.core.errors import ParameterError, SeqkernError
 from seqkern.core.package_files import build_digest
 from seqkern.core.types import Array, Floats, Ints
-from seqkern.evaluation.held_out import check_postprocessing, fit_postprocessing, held_out_decisions, neighbours
+from seqkern.evaluation.calibration import VARIANCE, VarianceCalibration
+from seqkern.evaluation.held_out import (
+    check_postprocessing,
+    fit_postprocessing,
+    held_out_decisions,
+    held_out_residuals,
+    neighbours,
+)
 from seqkern.evaluation.selection import AUTO, Choice, Search, ends, number_paths, unequal
 from seqkern.kernels.kernel import Kernel
 from seqkern.methods.model import (
@@ -146,12 +153,20 @@ def fit_after_choice(
     calibration: str | None = None,
     threshold: str | None = None,
 ) -> Postprocessing:
-    """Return calibration and threshold fitted to held-out decisions, from the inner loop if there was one.
+    """Return what held-out decisions fit: calibration and threshold, or for numbers the scale of the variances.
+
+    The decisions are those of the inner loop, if it keeps them.
 
     Errors are raised only if something was requested: a default threshold is never an error.
     """
     check_postprocessing(calibration, threshold)
-    labels = data.labels
+    labels, how = data.labels, {"folds": search.folds, "seed": search.seed}
+    if calibration == VARIANCE:
+        if labels.kind == "real" and solver.traits.variances:
+            residuals, n_folds, failed = held_out_residuals(data, choice.kernel, solver, **how)
+            widths = VarianceCalibration.fit(residuals, n_folds)
+            return Postprocessing(widths=widths, n_fits=n_folds, not_converged=failed)
+        calibration = None  # a study may have labels and solvers of several kinds
     if labels.kind != "binary":
         return Postprocessing()
     asked = calibration is not None or threshold not in (None, PLAIN)
@@ -163,7 +178,6 @@ def fit_after_choice(
     decisions, n_folds, n_fits, failed = choice.decisions, choice.n_folds, 0, 0
     try:
         if decisions is None:
-            how = {"folds": search.folds, "seed": search.seed}
             decisions, n_folds, failed = held_out_decisions(data, choice.kernel, solver, **how)
             n_fits = n_folds
         fits = fit_postprocessing(decisions, labels.signs() > 0, n_folds, calibration=calibration, threshold=rule)
@@ -250,6 +264,7 @@ class FittedMethod:
         variances = None
         if self.solver.traits.variances and block.test_diagonal is not None:
             variances = self.solver.variances(block.test, block.test_diagonal)
+            variances = None if variances is None else self.postprocessing.widened(variances)
         probabilities = find_probabilities(self.solver, self.postprocessing.calibration, decisions, variances)
         return Decisions(decisions, predicted, probabilities, variances)
 

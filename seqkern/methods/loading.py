@@ -317,6 +317,8 @@ def _check_whole(model: Model) -> None:
             raise ValueError("the means of the training samples are invalid")
     if (model.calibration is not None or model.threshold is not None) and model.kind != "binary":
         raise ValueError("probabilities or a threshold without two classes")
+    if model.cut.widths is not None and not (model.kind == "real" and solver.traits.variances):
+        raise ValueError("calibrated variances without variances of numbers")
     if model.projects:
         if constant.shape != (1, len(model.classes)):
             raise ValueError("the components do not match the solver")

@@ -121,8 +121,9 @@ class Method:
     layers : sequence, optional
         Specs of the layers after the solver (`seqkern.solvers.layers`), most of which need residues. They are fitted to
         held-out decision values, and replace calibration and threshold.
-    calibration : {"platt", "isotonic"}, optional
-        Calibration of decision values to probabilities, for binary labels; fitted to held-out decision values.
+    calibration : {"platt", "isotonic", "variance"}, optional
+        Calibration of decision values to probabilities, for binary labels, or of the variances of predicted numbers by
+        one factor; fitted to held-out decision values.
     threshold : str, optional
         Rule for the decision threshold of the positive class (see `seqkern.solvers.thresholds`),
         for binary labels; default: see `seqkern.methods.fitted`.

@@ -12,7 +12,7 @@ into weights of its features, the weights are used instead of the kernel matrix.
 
 import contextlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, TypeVar
@@ -23,7 +23,7 @@ from seqkern.core.archive import nest, save_archive
 from seqkern.core.errors import ModelError, ParameterError, PolicyError
 from seqkern.core.file_kinds import MODEL
 from seqkern.core.types import Array, Floats, Ints
-from seqkern.evaluation.calibration import Calibration, calibration_from_record
+from seqkern.evaluation.calibration import Calibration, VarianceCalibration, calibration_from_record
 from seqkern.gram.transforms.gram_transform import GramTransform, naming_rows
 from seqkern.kernels.blocks import fill
 from seqkern.kernels.decisions import attributions, fold, kmer_weights, over_root
@@ -65,6 +65,11 @@ class Postprocessing:
     unset: str | None = None  # Why the threshold is 0 where it would be fitted by default
     n_fits: int = 0  # Number of additional fits
     not_converged: int = 0  # How many of these did not converge
+    widths: VarianceCalibration | None = None  # The factor of predicted standard deviations of numbers
+
+    def widened(self, variances: Variances) -> Variances:
+        """Return calibrated variances; without a factor the given ones."""
+        return variances if self.widths is None else variances.widened(self.widths.factor)
 
     def codes(self, decisions: Floats) -> Ints:
         """Return 1 for positive decisions, else 0."""
@@ -83,6 +88,8 @@ class Postprocessing:
         """Return the entries of a model's record."""
         fits = {"calibration": self.calibration, "threshold": self.threshold}
         found: dict[str, Any] = {name: fit.record() for name, fit in fits.items() if fit is not None}
+        if self.widths is not None:
+            found["widths"] = asdict(self.widths)
         if self.by_probability:
             found["predicted_by"] = BY_PROBABILITY
         return found if self.unset is None else found | {"threshold_unset": self.unset}
@@ -90,11 +97,12 @@ class Postprocessing:
     @classmethod
     def of_record(cls, record: Mapping[str, Any]) -> "Postprocessing":
         """Return what a model's record says."""
-        calibration, threshold = record.get("calibration"), record.get("threshold")
+        calibration, threshold, widths = (record.get(name) for name in ("calibration", "threshold", "widths"))
         return cls(
             None if calibration is None else calibration_from_record(calibration),
             None if threshold is None else Threshold(**threshold),
             record.get("predicted_by") == BY_PROBABILITY,
+            widths=None if widths is None else VarianceCalibration(**widths),
         )
 
 
@@ -420,7 +428,7 @@ class Model:
 
         found = [both for _, both in self._in_chunks(X, _both, self._step)]
         decisions = np.concatenate([np.empty(0), *(decided for decided, _ in found)])
-        return decisions, Variances.joined([variances for _, variances in found])
+        return decisions, self.cut.widened(Variances.joined([variances for _, variances in found]))
 
     @cached_property
     def stages(self) -> "tuple[Model, Model] | None":

@@ -14,6 +14,7 @@ from seqkern.core.archive import canonical_json
 from seqkern.core.errors import ConfigError, FoldError, ParameterError, SeqkernError
 from seqkern.core.memory import parse_bytes
 from seqkern.core.threads import given_threads
+from seqkern.evaluation.calibration import METHODS, VARIANCE
 from seqkern.evaluation.folds import FoldSet, Split
 from seqkern.evaluation.halving import FINALISTS, schedule
 from seqkern.evaluation.held_out import neighbours
@@ -414,11 +415,13 @@ class PlannedMethod:
         entry = self.entry
         if entry.solver.has_layers:
             return True
+        if entry.calibration == VARIANCE and shape.kind == "real":
+            return self.costs.solver(spec, shape.kind).traits.variances
         known = searched and self.budget is None  # the inner loop has decided about all samples
         if shape.kind != "binary" or known:
             return False
-        if entry.calibration is not None or entry.threshold is not None:
-            return entry.calibration is not None or entry.threshold != PLAIN
+        if entry.calibration in METHODS or entry.threshold is not None:
+            return entry.calibration in METHODS or entry.threshold != PLAIN
         if not (searched or self.pooled or shape.unequal):
             return False
         if self.costs.solver(spec, shape.kind).traits.own_threshold:

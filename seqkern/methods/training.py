@@ -13,6 +13,7 @@ from seqkern.core.convergence import warn_unconverged
 from seqkern.core.errors import LabelError, ModelError, ParameterError, SeqkernError, TooLargeError
 from seqkern.core.types import Array, Floats, PathLike
 from seqkern.evaluation.auto import LARGE_SOLVER, default_solver
+from seqkern.evaluation.calibration import METHODS, VARIANCE
 from seqkern.evaluation.fold_methods import indivisible_groups
 from seqkern.evaluation.folds import relaxed_groups
 from seqkern.evaluation.held_out import neighbours
@@ -111,6 +112,21 @@ def group_samples(
     return SampleGroups(merge_groups(len(labels), kept, others), similar, reasons, unit)
 
 
+def _check_variances(method: Method, labels: Labels) -> None:
+    """Raise ParameterError unless the labels are numbers and every solver predicts their variances."""
+    scales = f"--calibration {VARIANCE} scales the predicted variances of numbers"
+    if labels.kind != "real":
+        what = {"binary": "two classes", "multiclass": "classes"}.get(labels.kind, "missing")
+        remedy = "choose --calibration platt" if labels.kind == "binary" else "remove --calibration"
+        raise ParameterError(f"{scales}, but the labels are {what}", remedy=remedy)
+    for solver in method.solvers:
+        if not solver.traits.variances:
+            raise ParameterError(
+                f"{scales}, but solver {solver.name!r} predicts none",
+                remedy="choose solver gp_regression, or remove --calibration",
+            )
+
+
 # Samples to train on, with the kernel matrices of all of them, computed once for every fold and for the model.
 
 
@@ -146,7 +162,9 @@ def collect_training_data(
     spare = np.flatnonzero(~labels.used()) if method.accepts_unlabelled and residues is None else used[:0]
     unlabelled = labels.take(spare)
     X, labels = everything.take(used), labels.take(used)
-    if (method.calibration or method.threshold not in (None, PLAIN)) and labels.kind != "binary":
+    if method.calibration == VARIANCE:
+        _check_variances(method, labels)
+    if (method.calibration in METHODS or method.threshold not in (None, PLAIN)) and labels.kind != "binary":
         raise LabelError(
             f"probabilities and thresholds need two classes, but these labels are {labels.kind}",
             remedy="train one class against the rest (--positive NAME), or remove --calibration and --threshold",
@@ -292,8 +310,9 @@ def train_model(
         Seed of the folds.
     rule : {"best", "one_standard_error"}
         The rule of choice (see `seqkern.evaluation.selection.select`).
-    calibration : {"platt", "isotonic"}, optional
-        Calibration of decision values to probabilities; fitted to held-out decision values.
+    calibration : {"platt", "isotonic", "variance"}, optional
+        Calibration of decision values to probabilities, or of the variances of predicted numbers by one factor; fitted
+        to held-out decision values.
     threshold : str, optional
         Rule for the decision threshold of the positive class (see `seqkern.solvers.thresholds`); default: see
         `seqkern.methods.fitted`.

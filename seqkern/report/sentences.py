@@ -109,6 +109,17 @@ METRICS = {
         "The share of true values within the 90% prediction interval. 0.9 is right: below it the intervals are too "
         "narrow, above it too wide.",
     ),
+    "miscalibration_area": Metric(
+        "miscalibration",
+        "Miscalibration area: the mean absolute difference between the level of a central prediction interval and the "
+        "share of true values within it, over the levels 1% to 99%. 0 is perfect, 0.5 the worst; on n test samples a "
+        "right distribution reaches about 0.31/√n; lower is better.",
+    ),
+    "sharpness": Metric(
+        "sharpness",
+        "The root mean predicted variance, in the units of the label: how wide the prediction intervals are. Lower is "
+        "better among methods whose intervals are right.",
+    ),
     "nlpd": Metric(
         "NLPD",
         "Negative log predictive density: the mean of −ln p, with p the density that the predicted distribution gives "

@@ -218,6 +218,10 @@ class Variances:
         """Return the variances of some samples."""
         return Variances(self.latent[rows], self.noise, self.clipped)
 
+    def widened(self, factor: float) -> "Variances":
+        """Return the variances with all standard deviations multiplied by a factor."""
+        return Variances(self.latent * factor**2, self.noise * factor**2, self.clipped)
+
     @property
     def observed(self) -> Floats:
         """The variance of a new observation at each sample, float64 (m,)."""

@@ -305,9 +305,10 @@ class InnerSettings(Settings):
     )
     calibration: str | None = choice(
         default=None,
-        choices=("platt", "isotonic"),
+        choices=("platt", "isotonic", "variance"),
         optional=True,
-        doc="Probabilities for binary labels, fitted to held-out decision values of the training set.",
+        doc="Fitted to held-out decision values of the training set: probabilities for binary labels; variance: for "
+        "numbers, one factor of the predicted variances.",
     )
     threshold: str | None = text(
         default=None,

@@ -7,7 +7,14 @@ import pytest
 from scipy.stats import norm
 from sklearn import metrics
 
-from seqkern.evaluation.metrics import interval_coverage, log_loss, negative_log_density
+from seqkern.evaluation.metrics import (
+    interval_coverage,
+    log_loss,
+    miscalibration_area,
+    negative_log_density,
+    predictive_scores,
+    sharpness,
+)
 
 
 def test_log_loss_is_that_of_scikit_learn():
@@ -28,6 +35,30 @@ def test_density_and_coverage_are_those_of_normal_distributions():
         assert interval_coverage(y, mean, deviation, level) == np.mean((low <= y) & (y <= high))
 
 
+def test_miscalibration_area_and_sharpness_are_their_definitions():
+    rng = np.random.default_rng(1)
+    y, mean, deviation = rng.normal(size=60), rng.normal(size=60), rng.uniform(0.2, 2, 60)
+    area = 0.0
+    for percent in range(1, 100):
+        low, high = norm(mean, deviation).interval(percent / 100)
+        within = sum(1 for one, start, end in zip(y, low, high, strict=True) if start <= one <= end)
+        area += abs(within / 60 - percent / 100) / 99
+    found = predictive_scores(y, mean, deviation)
+    assert found["miscalibration_area"] == pytest.approx(area)
+    assert found["sharpness"] == pytest.approx(math.sqrt(sum(one * one for one in deviation) / 60))
+
+
+def test_miscalibration_of_right_distributions_is_chance():
+    rng = np.random.default_rng(2)
+    for n in (25, 400):
+        areas = [miscalibration_area(rng.normal(size=n), np.zeros(n), np.ones(n)) for _ in range(200)]
+        assert np.mean(areas) * math.sqrt(n) == pytest.approx(math.sqrt(math.pi / 32), abs=0.03)  # Brownian bridge
+    levels = np.arange(1, 100) / 100
+    exact = np.mean(levels - (2 * norm.cdf(norm.ppf((1 + levels) / 2) / 2) - 1))  # intervals half as wide
+    narrow = miscalibration_area(rng.normal(size=100000), np.zeros(100000), np.full(100000, 0.5))
+    assert narrow == pytest.approx(exact, abs=0.003)
+
+
 def test_a_deviation_of_zero():
     assert negative_log_density([1.0], [2.0], [0.0]) == math.inf
     assert interval_coverage([1.0, 2.0], [1.0, 1.0], [0.0, 0.0]) == 0.5
@@ -37,3 +68,5 @@ def test_nothing_to_score():
     assert math.isnan(log_loss([], []))
     assert math.isnan(negative_log_density([], [], []))
     assert math.isnan(interval_coverage([], [], []))
+    assert math.isnan(miscalibration_area([], [], []))
+    assert math.isnan(sharpness([]))

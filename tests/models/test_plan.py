@@ -78,6 +78,7 @@ def choice(**params):
         {"solvers": choice(C=1), "dataset": EQUAL},
         {"solvers": choice(C=1), "dataset": EQUAL, "inner": {"calibration": "platt"}},
         {"solvers": choice(C=[1, 10]), "inner": {"calibration": "isotonic", "threshold": "mcc"}},
+        {"solvers": choice(C=1), "dataset": EQUAL, "inner": {"calibration": "variance"}},  # for numbers only
         {"solvers": choice(C=1), "inner": {"threshold": "none"}},
         {"solvers": choice(C=1, class_weight={"1": 2}), "inner": {"folds": 4}},
         {"solvers": {"svm": {"solver": "csvc", "C": 1, "layers": ["probabilities"]}}},
@@ -93,6 +94,18 @@ def test_a_plan_has_the_fits_that_evaluation_makes(given):
     shapes = fold_shapes(plan.dataset, plan.fold_sets, plan.study.inner.folds, plan.study.seed)
     for entry in plan.study.methods("d")[-1:]:
         assert [plan.planned(entry).n_fits(shape) for shape in shapes] == fits_made(plan, entry)
+
+
+@pytest.mark.parametrize(("solver", "more"), [("gp_regression", 3), ("svr", 0)])
+def test_a_plan_has_the_fits_that_calibrate_variances(tmp_path, solver, more):
+    rng = np.random.default_rng(0)
+    records = [f">s{i} value={rng.normal()}\n{''.join(rng.choice(list('ACGT'), 20))}\n" for i in range(30)]
+    (tmp_path / "d.fa").write_text("".join(records))
+    data = {"fasta": str(tmp_path / "d.fa"), "labels": {"from": "header", "label": "value", "kind": "real"}}
+    plan = planner(data, solvers={"gp": {"solver": solver}}, inner={"calibration": "variance"})
+    shapes = fold_shapes(plan.dataset, plan.fold_sets, plan.study.inner.folds, plan.study.seed)
+    entry = plan.study.methods("d")[0]
+    assert [plan.planned(entry).n_fits(shape) for shape in shapes] == fits_made(plan, entry) == [1 + more] * 3
 
 
 def test_the_inner_loops_of_a_pooled_choice_are_jobs_of_their_own():

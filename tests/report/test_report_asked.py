@@ -90,3 +90,9 @@ def test_what_labels_do_not_allow_is_told(tmp_path):
     assert "at a threshold" not in words(view, scores_section)
     view = study(tmp_path / "b", {"calibration": "platt"})
     assert "without effect" not in warnings(view)
+    view = study(tmp_path / "c", {"calibration": "variance"})
+    told = "configuration's calibration (inner) is ignored: the labels are two classes, not numbers"
+    assert told in words(view, choices_section)
+    text = words(study(tmp_path / "d", {"calibration": "variance"}, kind="real"), choices_section)
+    assert "ignored" not in text
+    assert "Predicted standard deviations were multiplied by one factor" in text

@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from seqkern.evaluation.calibration import Bin, reliability
-from seqkern.evaluation.metrics import LEVEL, LEVELS, brier, interval_coverage, log_loss, negative_log_density
+from seqkern.evaluation.metrics import LEVEL, LEVELS, brier, interval_coverage, log_loss, predictive_scores
 from seqkern.methods.poim import load_positions
 from seqkern.methods.study_results import DatasetResults, Method, numbers, positive_class, rows_by_value, unit_scores
 from seqkern.report.curves import (
@@ -198,7 +198,7 @@ def prediction_intervals_section(view: View) -> dict[str, Any] | None:
         label, mean, sd = (numbers(table[name]).to_numpy() for name in ("label", "decision", "sd"))
         shares = [interval_coverage(label, mean, sd, level) for level in LEVELS]
         name = f"{view.dataset.name}: coverage of intervals, kernel {method.kernel} with solver {method.solver}"
-        values = {"covered": interval_coverage(label, mean, sd), "density": negative_log_density(label, mean, sd)}
+        values = predictive_scores(label, mean, sd)
         panels.append(_panel(coverage_panel(LEVELS, shares, name), method, level=LEVEL, **values))
     if not panels:
         return None

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from seqkern.core.archive import canonical_json
+from seqkern.evaluation.calibration import VARIANCE
 from seqkern.methods.study_results import DatasetResults, Method, numbers, rows_by, rows_by_method, rows_by_value
 from seqkern.report.markup import Markup
 from seqkern.report.methods_text import pooled_tasks
@@ -57,11 +58,14 @@ def unused_sentence(dataset: DatasetResults) -> str | None:
     """Return a sentence on settings of the inner loop that the labels do not allow; None where they allow all."""
     given = {name: getattr(dataset.study.inner, name) for name in ("calibration", "threshold")}
     requested = [name for name, value in given.items() if value not in (None, PLAIN)]
-    if not requested or dataset.kind == "binary":
+    scales = given["calibration"] == VARIANCE  # fits numbers, and all else two classes
+    fits = {"calibration": "real" if scales else "binary", "threshold": "binary"}
+    unused = [name for name in requested if dataset.kind != fits[name]]
+    if not unused:
         return None
-    labels = "real numbers" if dataset.kind == "real" else "of several classes"
-    are = "is" if len(requested) == 1 else "are"
-    return f"the configuration's {enumerate_names(requested)} (inner) {are} ignored: the labels are {labels}, not two"
+    labels = {"real": "real numbers", "binary": "two classes"}.get(dataset.kind, "of several classes")
+    are, wanted = "is" if len(unused) == 1 else "are", "numbers" if scales and dataset.kind != "real" else "two"
+    return f"the configuration's {enumerate_names(unused)} (inner) {are} ignored: the labels are {labels}, not {wanted}"
 
 
 def threshold_sentence(view: View) -> Markup | None:

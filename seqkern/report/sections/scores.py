@@ -14,10 +14,11 @@ from seqkern.report.view import METHOD, View, section
 from seqkern.solvers.solver_specs import TAKES
 
 MOST_ROWS, MOST_METRICS = 12, 7
-RARE = ("roc50", "median_rfp", "accuracy", "brier", "log_loss", "xi_alpha", "span", "radius_margin")
+RARE = ("roc50", "median_rfp", "accuracy", "brier", "log_loss", "sharpness", "xi_alpha", "span", "radius_margin")
 """Scores that are folded where there are more than fit side by side."""
-UNMARKED = ("sov94", "coverage_90")
-"""Scores whose best value is not marked: SOV'94 is higher for helices predicted in pieces, coverage has a target."""
+UNMARKED = ("sov94", "coverage_90", "sharpness")
+"""Scores whose best value is not marked: SOV'94 is higher for helices predicted in pieces, coverage has a target,
+and sharpness says nothing about the truth."""
 MISSING = Markup('<span class="missing" title="this combination gave no result">missing</span>')
 STAR = Markup('<span class="star" title="best" aria-label="best" role="img">★</span>')
 
