@@ -7,6 +7,7 @@ import inspect
 import shlex
 import textwrap
 from collections.abc import Iterator, Mapping
+from dataclasses import asdict
 from pathlib import Path
 from statistics import mean
 from typing import TYPE_CHECKING, Any, cast
@@ -21,12 +22,13 @@ from seqkern.cli.training_input import Input, Training, chosen_method, read_inpu
 from seqkern.cli.wrong_files import same_in_two_classes
 from seqkern.core.archive import check_writable
 from seqkern.core.checkpoint import CheckpointFolder
-from seqkern.core.errors import ParameterError
+from seqkern.core.errors import LabelError, ParameterError
 from seqkern.core.exclusive_files import exclusive_paths
 from seqkern.core.text_files import open_text
 from seqkern.core.tsv import aligned
 from seqkern.core.types import PathLike
 from seqkern.evaluation.auto import Traits, traits_of, tried, why
+from seqkern.evaluation.calibration import VarianceCalibration
 from seqkern.evaluation.intervals import too_few
 from seqkern.evaluation.many_task_tests import corrected_choice
 from seqkern.evaluation.selection import standard_error
@@ -394,6 +396,8 @@ def run(request: TrainRequest) -> None:
             choice=None if estimate is None else estimate.choice,
             **limits,
         )
+        if estimate is not None and request.calibration is None and request.fold_method is None:
+            model.record.update(_widths(estimate))
         found: list[str] = []
         if request.hard_negatives:
             model, found = _trained_again(request, method, given, model, notes, limits)
@@ -424,6 +428,15 @@ def run(request: TrainRequest) -> None:
         print(request.features)
     for line in detail_lines(model) if request.verbose else ():
         print(line)
+
+
+def _widths(estimate: cv.CrossValidated) -> dict[str, Any]:
+    """Return the record of the factor of standard deviations that the outer folds of numbers give, if any."""
+    rows = [row for result in estimate.results for row in result.decisions if row.get("sd") is not None]
+    z = [(float(row["label"]) - row["decision"]) / row["sd"] for row in rows]
+    with contextlib.suppress(LabelError):
+        return {"widths": asdict(VarianceCalibration.fit(z, len(estimate.results)))} if z else {}
+    return {}
 
 
 def detail_lines(made: Model | ResidueModel) -> Iterator[str]:

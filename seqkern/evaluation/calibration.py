@@ -174,7 +174,7 @@ class VarianceCalibration:
     def words(self) -> str:
         """What it does, for messages."""
         change = "widened by {:.3g}" if self.factor > 1 else "narrowed to {:.3g} of their width"
-        return f"{change.format(self.factor)}, from {self.n} held-out residuals of {self.folds} inner fits"
+        return f"{change.format(self.factor)}, from {self.n} held-out residuals of {self.folds} fits"
 
 
 # Reliability of probabilities: among samples with a probability near p, the share p should be positive.

@@ -139,7 +139,7 @@ def test_train_tells_what_it_did_and_predict_gives_the_interval(tmp_path, monkey
     assert main(["train", *given, "--calibration", "variance", "--folds", "3", "-o", "m"]) == 0
     widths = load_model("m").cut.widths
     assert f"intervals {widths.words}" in capsys.readouterr().out.splitlines()
-    assert widths.words.endswith(" from 30 held-out residuals of 3 inner fits")
+    assert widths.words.endswith(" from 30 held-out residuals of 3 fits")
     assert main(["predict", "m", "x.fa", "--interval", "0.5"]) == 0
     for row in csv.DictReader(io.StringIO(capsys.readouterr().out), delimiter="\t"):
         half = 0.6744897501960817 * float(row["sd"])
@@ -147,7 +147,7 @@ def test_train_tells_what_it_did_and_predict_gives_the_interval(tmp_path, monkey
 
 
 def test_words_for_both_directions():
-    assert VarianceCalibration(1.25, 5, 96).words == "widened by 1.25, from 96 held-out residuals of 5 inner fits"
+    assert VarianceCalibration(1.25, 5, 96).words == "widened by 1.25, from 96 held-out residuals of 5 fits"
     assert VarianceCalibration(0.8, 3, 9).words.startswith("narrowed to 0.8 of their width, from 9")
 
 
