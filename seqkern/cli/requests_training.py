@@ -154,8 +154,8 @@ class MethodRequest(
         text(default="auto"),
     )
     solver: IfGiven = option(
-        "solver, such as csvc:C=1, or csvc:C=0.1|1|10 to choose from (default: a C-SVM, for numbers a Gaussian process); without "
-        " its C its parameters are searched; seqkern solvers lists the solvers",
+        "solver, such as csvc:C=1, or csvc:C=0.1|1|10 to choose from (default: a C-SVM, for numbers a Gaussian "
+        "process); without its C its parameters are searched; seqkern solvers lists the solvers",
     )
     transform: list[str] = option(
         "transform of the features, such as pca:n_components=5, or of the kernel matrix, such as centre; repeatable",
