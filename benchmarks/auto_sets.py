@@ -12,7 +12,8 @@ name: the portfolio was designed on the sets with 0, the others were looked at o
 
 The twelve kernels of each kind, listed beforehand, have C searched by three inner folds: 0.01 to 10 by products, 0.1
 to 10 with a Gram matrix. `auto` is the command a reader types: ``seqkern train positive.fa negative.fa --memory 3GB``,
-with its five outer folds, and `seqkern predict` on the test part; `similar` adds ``--allow-similar``. Seconds are CPU seconds of the whole command.
+with its five outer folds, and `seqkern predict` on the test part; `similar` adds ``--allow-similar``. Seconds are CPU
+seconds of the whole command.
 """
 
 import functools
