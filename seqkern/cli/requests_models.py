@@ -317,7 +317,9 @@ class Variants(
     rules = all_of(only_with("positions|mutations", "keep", "exclude"))
 
 
-class Replay(Request, group=("the replay of a campaign", "on a table in which all variants are measured")):
+class Replay(
+    Request, group=("the replay of a campaign", "on a table in which all variants are measured"), everyday=("replay",)
+):
     """A verb that replays campaigns."""
 
     replay: bool = option(

@@ -175,7 +175,7 @@ def _replay_rows(request: SuggestRequest) -> list[list[object]]:
         f"{request.model}: {len(X):,} variants, of which the best {math.ceil(TOP * len(X)):,} are looked for; means of "
         f"{REPEATS} campaigns"
     )
-    return [["round", "measured", "strategy", "best", "top_found"], *map(list, found)]
+    return [["round", "measured", "strategy", "best", "top_found"], *([*one[:4], round(one.top, 4)] for one in found)]
 
 
 def _label_rows(model: Model, found: Suggestions) -> list[list[object]]:

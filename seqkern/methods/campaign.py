@@ -13,7 +13,7 @@ import numpy as np
 
 from seqkern.core.errors import ParameterError
 from seqkern.core.types import Codes, Floats, Ints
-from seqkern.evaluation.auto import PROCESS
+from seqkern.evaluation.auto import PROCESS, default_metric
 from seqkern.kernels.kernel_specs import build_kernel
 from seqkern.methods.acquisition import next_variants
 from seqkern.methods.model import Model
@@ -162,8 +162,10 @@ def read_positions(text: str, length: int, option: str) -> list[int]:
 STRATEGIES = ("model", "greedy", "ridge", "random")
 """The acquisition and the largest mean of one Gaussian process, the largest mean of a one-hot ridge regression, and
 chance."""
-PROTEIN_KERNEL, ONE_HOT = "likelihood:base=(lock),starts=1", "window:encoding=one_hot,vector_kernel=linear"
-"""The kernels of the Gaussian process and of the ridge regression."""
+RIDGE = "window:encoding=one_hot,vector_kernel=linear"
+"""The kernel of the ridge regression."""
+KERNELS = "likelihood:base=(lock),starts=1", RIDGE, "window:encoding=one_hot,vector_kernel=tanimoto"
+"""The kernels of the Gaussian process, one of which is chosen in each round by its evidence."""
 REPEATS, TOP = 5, 0.01
 """Number of campaigns from other random starts, and the share of the best variants that are looked for."""
 
@@ -208,22 +210,21 @@ def replay(
         )
     sign = -1.0 if minimize else 1.0
     wanted = sign * y >= np.sort(sign * y)[-math.ceil(TOP * len(y))]
-    rules = {"model": (PROTEIN_KERNEL, acquisition, kappa), "greedy": (PROTEIN_KERNEL, "ucb", 0.0)}
-    rules["ridge"] = (ONE_HOT, "ucb", 0.0)
+    rules = {"model": (KERNELS, acquisition, kappa), "greedy": (KERNELS, "ucb", 0.0), "ridge": ((RIDGE,), "ucb", 0.0)}
     found = np.empty((REPEATS, len(STRATEGIES), rounds, 2))
     for repeat in range(REPEATS):
         order = np.random.default_rng([seed, repeat]).permutation(len(X))
-        models: dict[tuple[str, bytes], Model] = {}  # `model` and `greedy` share that of the start
+        models: dict[tuple[tuple[str, ...], bytes], Model] = {}  # `model` and `greedy` share that of the start
         for s, strategy in enumerate(STRATEGIES):
             measured = order[:start]
             for r in range(rounds):
                 if r:
                     more = order[~np.isin(order, measured)]
                     if strategy != "random" and np.ptp(y[measured]) > 0:
-                        kernel, rule, width = rules[strategy]
-                        key = kernel, measured.tobytes()
+                        kernels, rule, width = rules[strategy]
+                        key = kernels, measured.tobytes()
                         if key not in models:
-                            models[key] = _trained(X, y, measured, kernel, n_threads)
+                            models[key] = _trained(X, y, measured, kernels, n_threads)
                         given: dict[str, Any] = {"acquisition": rule, "minimize": minimize, "kappa": width}
                         rest = X.take(more).compact()
                         more = more[next_variants(models[key], [rest], n, **given, seed=seed, n_threads=n_threads).rows]
@@ -234,10 +235,9 @@ def replay(
     return [Round(r + 1, start + r * n, name, *means[s][r]) for r in range(rounds) for s, name in enumerate(STRATEGIES)]
 
 
-def _trained(X: SequenceSet, y: Floats, rows: Ints, kernel: str, n_threads: int | None) -> Model:
-    """Return a Gaussian process of some samples."""
+def _trained(X: SequenceSet, y: Floats, rows: Ints, kernels: Sequence[str], n_threads: int | None) -> Model:
+    """Return a Gaussian process of some samples, with the kernel of the greatest evidence."""
     own = X.take(rows).compact()
-    labels = Labels(own.ids, y[rows], "real")
-    return cast(
-        "Model", train_model(own, labels, build_kernel(kernel), PROCESS, allow_similar=True, n_threads=n_threads)
-    )
+    named, labels = {text: build_kernel(text) for text in kernels}, Labels(own.ids, y[rows], "real")
+    options: dict[str, Any] = {"metric": default_metric(PROCESS), "allow_similar": True, "n_threads": n_threads}
+    return cast("Model", train_model(own, labels, named, PROCESS, **options))
