@@ -32,9 +32,6 @@ from seqkern.methods.loading import load_model
 from seqkern.methods.model import Model
 from seqkern.sequences.sequence_set import SequenceSet
 
-RULE = "mean + 2 standard deviations (ucb)"
-"""What is chosen by default."""
-
 
 def run(request: SuggestRequest) -> None:
     """Run the verb."""
@@ -57,7 +54,7 @@ def run(request: SuggestRequest) -> None:
         rows = [[*row[:2], pool.sequence(str(row[1])) if i else "sequence", *row[2:]] for i, row in enumerate(rows)]
     _write(rows, request)
     if request.acquisition != given.acquisition:
-        log(f"a model of numbers: variants of the largest {RULE} are chosen; --acquisition names another rule")
+        log("a model of numbers: chosen by an upper confidence bound (ucb); --acquisition names another rule")
     if pool is not None:
         log(f"{source_name(request.fasta)}: {pool.describe()}")
     if found.n_known is None:
@@ -95,8 +92,8 @@ def _with_rule(model: Any, request: SuggestRequest) -> SuggestRequest:
 
 
 def _mutants(model: Any, request: SuggestRequest) -> MutantPool:
-    """Return the pool of all wanted variants of the parent, and print its size."""
-    reads = [*model.kernel.traits.tracks, *(set(model.kernel.traits.views) - set(model.sequence_views))]
+    """Return the pool of all wanted variants of the parent."""
+    reads = [*model.kernel.traits.tracks, *sorted(set(model.kernel.traits.views) - set(model.sequence_views))]
     if model.alphabet is None or reads or len(model.sequence_views) > 1:
         what = f"reads {reads[0]!r} of each variant" if reads else "is not of single sequences"
         given = request.flag("positions" if request.has("positions") else "mutations").split()[0]
@@ -106,10 +103,10 @@ def _mutants(model: Any, request: SuggestRequest) -> MutantPool:
         for X in cast("Iterator[SequenceSet]", read_chunks(model, request))
         for i in range(len(X))
     ]
-    name, parent = parents[0]
-    if len(parents) > 1:
+    if len(parents) != 1:
         raise SequenceError(f"has {len(parents):,} records", remedy="give one record, the parent")
-    lengths = np.unique(model.support.lengths)
+    name, parent = parents[0]
+    lengths = np.unique(getattr(model.support, "lengths", ()))
     if len(lengths) == 1 and len(parent) != lengths[0]:
         raise SequenceError(
             f"has {len(parent)} residues, the training sequences have {lengths[0]}",

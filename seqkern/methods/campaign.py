@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -142,18 +143,19 @@ def read_positions(text: str, length: int, option: str) -> list[int]:
     """
     found: set[int] = set()
     for piece in text.split(","):
-        first, dash, last = (part.strip() for part in piece.partition("-"))
-        if not first.isdecimal() or (dash and not last.isdecimal()):
+        match = re.fullmatch(r"([0-9]{1,9})(?:-([0-9]{1,9}))?", piece.strip())
+        if match is None:
             raise ParameterError(f"{option}: {piece!r} is not a position", remedy="write for example 39-41,54")
-        for end in (int(first), int(last or first)):
-            if not 1 <= end <= length:
-                raise ParameterError(
-                    f"{option}: position {end} is not in the parent, which has {length} residues",
-                    remedy=f"give positions from 1 to {length}",
-                )
-        if int(first) > int(last or first):
+        first, last = int(match[1]), int(match[2] or match[1])
+        outside = next((end for end in (first, last) if not 1 <= end <= length), None)
+        if outside is not None:
+            raise ParameterError(
+                f"{option}: position {outside} is not in the parent, which has {length} residues",
+                remedy=f"give positions from 1 to {length}",
+            )
+        if first > last:
             raise ParameterError(f"{option}: {piece!r} ends before it begins", remedy=f"write {last}-{first}")
-        found.update(range(int(first) - 1, int(last or first)))
+        found.update(range(first - 1, last))
     return sorted(found)
 
 
