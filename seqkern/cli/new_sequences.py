@@ -12,7 +12,7 @@ from seqkern.cli.common import OF_TABLE, as_sources, read_several, read_tracks, 
 from seqkern.cli.output import naming_file, refuse_part, warn
 from seqkern.cli.requests import POLICIES, ModelReading
 from seqkern.cli.requests_models import NewSamples
-from seqkern.cli.wrong_files import LONG, TIMES
+from seqkern.cli.wrong_files import LONG, TIMES, holds_fasta
 from seqkern.core.errors import LetterError, ModelError, ParameterError, SequenceError
 from seqkern.core.parts import Part, count_before, open_span
 from seqkern.core.text_files import open_lines, source_name
@@ -24,6 +24,7 @@ from seqkern.methods.model import Model
 from seqkern.sequences.alphabets import DNA, MASK, PROTEIN
 from seqkern.sequences.fasta import AnySource, iter_fasta, read_records
 from seqkern.sequences.formats import NOUNS, format_of
+from seqkern.sequences.joining import join_views
 from seqkern.sequences.sequence_set import SequenceSet
 from seqkern.sequences.tables import FeatureTable
 from seqkern.study.data_entry import SiteWindow
@@ -114,7 +115,8 @@ def read_chunks(model: Model, request: NewSamples, together: bool = False) -> It
     policies: dict[str, Any] = policies_for(model, request)
     if "gaps" in model.policies:
         policies["gaps"] = model.policies["gaps"]
-    if model.sequence_views:
+    plain = len(model.sequence_views) == 1 and holds_fasta(request.fasta)
+    if model.sequence_views and not plain:
         refuse_part(request, "samples with several sequences", "divide the table")
         yield with_views(read_several(model, request, policies))
         return
@@ -149,13 +151,18 @@ def read_chunks(model: Model, request: NewSamples, together: bool = False) -> It
             _check_windows(model, X)
             if repeated is not None:
                 repeated.see(X.ids)
-            yield with_views(with_letters(X))
+            yield with_views(joined(model, with_letters(X)))
     except LetterError as error:
         error.problem += ", the model's alphabet"
         gap = "--strip-gaps" in (error.remedy or "")
         first = "remove the gaps (--strip-gaps does)" if gap else "give sequences of the model's alphabet"
         error.remedy = f"{first}, or add --unknown mask_all or skip"
         raise
+
+
+def joined(model: Model, X: SequenceSet) -> SequenceSet:
+    """Return single sequences as a model expects them that was trained on one column of a table."""
+    return join_views({next(iter(model.sequence_views)): X}) if model.sequence_views else X
 
 
 def _warn_of_dna(model: Model, X: SequenceSet, request: NewSamples) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from seqkern.cli.options import IfGiven, Request, all_of, argument, excludes, only_with, option
 from seqkern.cli.requests import (
     PICTURES,
+    POLICIES,
     TABLES,
     GivenLabels,
     GivenSites,
@@ -274,7 +275,7 @@ class Acquisition(
 
     acquisition: str | None = option(
         "choose variants that may have the best label: by an upper confidence bound, the expected improvement, or "
-        "functions drawn from the posterior",
+        "functions drawn from the posterior (default for a Gaussian process: ucb)",
         choice(default=None, choices=("ucb", "ei", "thompson")),
     )
     maximize: bool = option("large labels are wanted (the default)", flag(default=False))
@@ -283,20 +284,73 @@ class Acquisition(
         "for ucb, mean + X standard deviations: larger explores more (default: 2)", real(default=None), metavar="X"
     )
     rules = all_of(
-        only_with("acquisition=ucb", "kappa"),
-        only_with("acquisition", "maximize", "minimize"),
+        excludes("acquisition=ei", "kappa"),
+        excludes("acquisition=thompson", "kappa"),
         excludes("maximize", "minimize"),
     )
 
 
-class SuggestRequest(NewSamples, Acquisition):
+OF_PARENT = ("positions", "mutations", "keep", "exclude")
+"""Options that make all variants of a parent."""
+
+
+class Variants(
+    Request,
+    group=(
+        "all variants of a parent",
+        "in place of a pool the file holds one record, the parent; its positions count from 1",
+    ),
+    everyday=("positions", "mutations"),
+):
+    """A verb that chooses among all variants of a parent."""
+
+    positions: str | None = option(
+        "mutate these positions, such as 39-41,54 (default with --mutations: all)", metavar="LIST"
+    )
+    mutations: int | None = option(
+        "at most K mutations in a variant (default: as many as give no more than 1,000,000 variants)",
+        integer(default=None, low=1),
+        metavar="K",
+    )
+    keep: str | None = option("positions that stay as they are, such as those of a motif", metavar="LIST")
+    exclude: str | None = option("residues that are never introduced, such as CM", metavar="LETTERS")
+    rules = all_of(only_with("positions|mutations", "keep", "exclude"))
+
+
+class Replay(
+    Request, group=("the replay of a campaign", "on a table in which all variants are measured"), everyday=("replay",)
+):
+    """A verb that replays campaigns."""
+
+    replay: bool = option(
+        "the first file is a table of measured variants, as for seqkern train: compare what the acquisition, the "
+        "largest mean, a ridge regression and chance would have found in rounds of -n variants",
+        flag(default=False),
+    )
+    start: int | None = option(
+        "random variants measured in the first round (default: -n)", integer(default=None, low=2), metavar="N"
+    )
+    rounds: int = option("rounds, with the first (default: 4)", integer(default=4, low=2), metavar="N")
+    label_field: str = option("column of the values (default: detected)", text(default="label"), metavar="NAME")
+    rules = all_of(
+        only_with("replay", "start", "rounds", "label_field"),
+        excludes("replay", "fasta", "positions", "mutations", "diversity", "strategy"),
+        excludes("replay", *POLICIES, "sites", "genome", "track", "view", "profiles", "search_profiles", "missing"),
+    )
+
+
+class SuggestRequest(NewSamples, Acquisition, Variants, Replay):
     """Records to label next."""
 
     model: str = argument(
-        "model file of seqkern train or LS-GKM, of two or more classes; with --acquisition, of gp_regression or "
-        "gp_inducing"
+        "model file of seqkern train or LS-GKM: of two or more classes, or of gp_regression or gp_inducing, which "
+        "choose variants"
     )
-    fasta: IfGiven = argument("FASTA of sequences without a label, - for standard input; or a feature table", nargs="?")
+    fasta: IfGiven = argument(
+        "FASTA of sequences without a label, - for standard input; or a table; with --positions or --mutations, of "
+        "the parent",
+        nargs="?",
+    )
     n: int = option("number of records to choose (default: 20)", integer(default=20), short="-n", metavar="N")
     output: str | None = option(
         "table (default: standard output, as TSV); .tsv, .csv, .json, .xlsx or .parquet",
@@ -316,6 +370,10 @@ class SuggestRequest(NewSamples, Acquisition):
     seed: int = option("random seed, for ties and random choices (default: 1)", integer(default=1))
     rules = all_of(excludes("acquisition", "diversity", "strategy"), excludes("strategy=random", "diversity"))
     EXAMPLE = "seqkern suggest model.seqkern pool.fasta -n 20 -o next.tsv"
+    MORE_EXAMPLES = (
+        "seqkern suggest variants.seqkern parent.fasta --positions 39-41,54 -n 96 -o plate.tsv",
+        "seqkern suggest --replay landscape.csv -n 24",
+    )
 
 
 OF_VCF = ("null", "null_regions", "motifs", "part", "gather")

@@ -84,6 +84,11 @@ def holds_table(path: str) -> bool:
     return is_excel(path) or _kind_of(path) == "a table"
 
 
+def holds_fasta(path: str) -> bool:
+    """Return whether a file is FASTA."""
+    return _kind_of(path) == "FASTA"
+
+
 def check_twice(files: Sequence[str]) -> None:
     """Raise LabelError if the same file is given twice."""
     seen: list[Path] = []

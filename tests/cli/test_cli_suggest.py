@@ -10,6 +10,8 @@ import pytest
 from seqkern.cli.main import main
 from seqkern.cli.training_input import why_left_out
 from seqkern.methods.loading import load_model
+from seqkern.sequences.joining import join_views
+from seqkern.sequences.sequence_set import SequenceSet
 from seqkern.solvers import LabelPropagation
 
 MOTIFS = {"pos": "GTTGTT", "neg": "ACACAC", "third": "CCGGCC"}
@@ -125,7 +127,7 @@ def test_regression_is_refused(files, tmp_path, capsys):
     train = ["train", files["pos"], "--labels", str(numbers), "--kernel", "spectrum:k=2", "--solver", "svr", "-o", path]
     assert main(train) == 0
     line = fails(capsys, "suggest", path, files["pool"], "-o", str(tmp_path / "n.tsv"))
-    assert "predicts numbers, so that no record is between classes; give a model of two or more classes" in line
+    assert "has no variances: solver 'svr' does not give them; train a model by solver gp_regression" in line
     assert not (tmp_path / "n.tsv").exists()
 
 
@@ -153,8 +155,14 @@ def test_the_next_variants(files, tmp_path, capsys):
             first = rows[0]
             bound = float(first["mean"]) + 2 * float(first["sd"])
             assert bound == pytest.approx(float(first["acquisition"]), rel=1e-6)
-    line = fails(capsys, "suggest", path, f"{prefix}.fasta", "-o", str(out))
-    assert "give a model of two or more classes, or a Gaussian process and --acquisition" in line
+    tables = []
+    for more in ([], ["--acquisition", "ucb"]):
+        assert main(["suggest", path, f"{prefix}.fasta", "-n", "4", *more, "-o", str(out)]) == 0
+        assert ("chosen by an upper confidence bound (ucb)" in capsys.readouterr().err) == (not more)
+        tables.append(out.read_text())
+    assert tables[0] == tables[1]
+    line = fails(capsys, "suggest", path, f"{prefix}.fasta", "--diversity", "1", "-o", str(out))
+    assert "--diversity does not work with a model of numbers; remove --diversity" in line
 
 
 def test_variants_need_variances(model, files, tmp_path, capsys):
@@ -248,14 +256,17 @@ def test_they_need_files_of_classes(files, tmp_path, capsys):
     [
         (
             ["--acquisition", "ei", "--kappa", "2"],
-            "--kappa needs --acquisition ucb; add --acquisition ucb, or remove --kappa",
+            "--kappa does not work with --acquisition ei; remove --kappa",
         ),
         (
             ["--acquisition", "thompson", "--kappa", "2"],
-            "--kappa needs --acquisition ucb; add --acquisition ucb, or remove --kappa",
+            "--kappa does not work with --acquisition thompson; remove --kappa",
         ),
-        (["--kappa", "2"], "--kappa needs --acquisition ucb; add --acquisition ucb, or remove --kappa"),
-        (["--minimize"], "--minimize needs --acquisition; add --acquisition, or remove --minimize"),
+        (["--kappa", "2"], "--kappa needs a model of numbers; remove --kappa"),
+        (["--minimize"], "--minimize needs a model of numbers; remove --minimize"),
+        (["--positions", "3", "--keep", "3", "--replay"], "pool.fa does not work with --replay; remove "),
+        (["--keep", "3"], "--keep needs --positions or --mutations; add --positions or --mutations, or remove --keep"),
+        (["--rounds", "3"], "--rounds needs --replay; add --replay, or remove --rounds"),
         (
             ["--acquisition", "ei", "--diversity", "0.5"],
             "--diversity does not work with --acquisition; remove --diversity",
@@ -268,3 +279,174 @@ def test_they_need_files_of_classes(files, tmp_path, capsys):
 )
 def test_options_that_would_be_ignored_are_refused(model, files, capsys, words, said):
     assert said in fails(capsys, "suggest", model, files["pool"], *words)
+
+
+@pytest.fixture
+def variants(tmp_path, capsys):
+    """A table of simulated variants, their parent, and a model of half of them."""
+    prefix = tmp_path / "land"
+    many = ["--n-variants", "120", "--n-positions", "6", "--mutations", "2", "--n-neighbours", "0", "--noise", "0.01"]
+    assert main(["simulate", "landscape", *many, "-o", str(prefix)]) == 0
+    sequences = [
+        text.split("\n", 1)[1].replace("\n", "") for text in Path(f"{prefix}.fasta").read_text().split(">")[1:]
+    ]
+    lines = [f"{s},{row['label']}\n" for s, row in zip(sequences, table(f"{prefix}.tsv"), strict=True)]
+    (tmp_path / "all.csv").write_text("sequence,value\n" + "".join(lines))
+    (tmp_path / "made.csv").write_text("sequence,value\n" + "".join(lines[:60]))
+    (tmp_path / "parent.fa").write_text(f">wt\n{sequences[0]}\n")
+    (tmp_path / "pool.fa").write_text("".join(f">v{i}\n{one}\n" for i, one in enumerate(sequences)))
+    method = ["--kernel", "window:encoding=one_hot,vector_kernel=linear", "--solver", "gp_regression"]
+    path = str(tmp_path / "v.seqkern")
+    assert main(["train", str(tmp_path / "made.csv"), *method, "-o", path]) == 0
+    capsys.readouterr()
+    return tmp_path, path, sequences
+
+
+def test_a_model_of_one_column_applies_to_fasta(variants, capsys):
+    folder, path, _ = variants
+    assert main(["suggest", path, str(folder / "pool.fa"), "-n", "3"]) == 0
+    out, err = capsys.readouterr()
+    assert "60 records left out" in err
+    assert main(["suggest", path, str(folder / "all.csv"), "-n", "3"]) == 0  # rows are numbered from 1
+    places = [int(line.split("\t")[1][1:]) for line in out.splitlines()[1:]]
+    assert [str(i + 1) for i in places] == [line.split("\t")[1] for line in capsys.readouterr().out.splitlines()[1:]]
+    decisions = []
+    for name in ("pool.fa", "all.csv"):
+        assert main(["predict", path, str(folder / name)]) == 0
+        decisions.append([line.split("\t")[1] for line in capsys.readouterr().out.splitlines()])
+    assert decisions[0] == decisions[1]
+
+
+def test_all_variants_at_some_positions(variants, capsys):
+    folder, path, sequences = variants
+    parent, out = str(folder / "parent.fa"), folder / "plate.tsv"
+    argv = ["suggest", path, parent, "--positions", "2,5-6", "--exclude", "CM", "-n", "8", "-o", str(out)]
+    assert main([*argv, "--kappa", "0"]) == 0
+    err = capsys.readouterr().err
+    wild = sequences[0]
+    free = [sum(letter not in "CM" and letter != wild[i] for letter in "ACDEFGHIKLMNPQRSTVWY") for i in (1, 4, 5)]
+    n = np.prod([k + 1 for k in free]) - 1
+    assert (
+        f"{n:,} variants of 1 to 3 mutations at 3 positions; {7999 - n:,} others left out, which introduce C or M"
+        in err
+    )
+    rows = table(out)
+    assert list(rows[0]) == ["rank", "id", "sequence", "mean", "sd", "acquisition"]
+    for row in rows:
+        made = row["sequence"]
+        assert row["id"] == ":".join(f"{a}{i}{b}" for i, (a, b) in enumerate(zip(wild, made, strict=True), 1) if a != b)
+        assert all(made[i] == wild[i] for i in (0, 2, 3))
+        assert made not in sequences[:60]
+    # an additive model, whose best variant has the best residue at each position
+    model = load_model(path)
+    best = list(wild)
+    for i in (1, 4, 5):
+        usable = [letter for letter in "ACDEFGHIKLMNPQRSTVWY" if letter not in "CM" or letter == wild[i]]
+        others = [wild[:i] + letter + wild[i + 1 :] for letter in usable]
+        best[i] = usable[int(np.argmax(decisions_of(model, others)))]
+    assert rows[0]["sequence"] == "".join(best)
+
+
+def decisions_of(model, sequences):
+    return model.decision(join_views({"sequence": SequenceSet.from_strings(sequences, "protein")}))
+
+
+def test_few_mutations_of_the_whole_parent_but_for_a_motif(variants, capsys):
+    folder, path, sequences = variants
+    argv = ["suggest", path, str(folder / "parent.fa"), "-n", "200"]
+    assert main([*argv, "--mutations", "1", "--keep", "1-3"]) == 0
+    out, err = capsys.readouterr()
+    assert "57 variants of 1 mutation at 3 positions" in err
+    names = [line.split("\t")[1] for line in out.splitlines()[1:]]
+    known = {s for s in sequences[:60] if sum(a != b for a, b in zip(s, sequences[0], strict=True)) == 1}
+    assert len(names) == 57 - sum(s[:3] == sequences[0][:3] for s in known)
+    assert all(int(name[1]) > 3 for name in names)
+    assert f"{len(names)} records chosen, not 200 (-n)" in err
+
+
+@pytest.mark.parametrize(
+    ("parent", "words", "said"),
+    [
+        (None, ["--positions", "7"], "--positions: position 7 is not in the parent, which has 6 residues; give pos"),
+        (None, ["--positions", "0"], "--positions: position 0 is not in the parent"),
+        (None, ["--positions", "3-x"], "'3-x' is not a position; write for example 39-41,54"),
+        (None, ["--positions", "3-1"], "'3-1' ends before it begins; write 1-3"),
+        (
+            None,
+            ["--mutations", "6"],
+            "63,999,999 variants of 1 to 6 mutations at 6 positions, more than 1,000,000; give --mutations 3",
+        ),
+        (None, ["--positions", "2", "--keep", "2"], "no variant is left; give more --positions"),
+        (None, ["--positions", "2", "--exclude", "J"], "--exclude: 'J' is not a residue of the model; choose among"),
+        (">a\nACDEFG\n>b\nACDEFG\n", ["--positions", "2"], "parent.fa: has 2 records; give one record, the parent"),
+        (">a\nACDEFGH\n", ["--positions", "2"], "parent.fa: record 'a': has 7 residues, the training sequences have 6"),
+        (
+            ">a\nACXEFG\n",
+            ["--positions", "2"],
+            "record 'a': the residue at position 3 is unknown; give the whole parent",
+        ),
+    ],
+)
+def test_wrong_parents_and_positions(variants, capsys, parent, words, said):
+    folder, path, _ = variants
+    if parent is not None:
+        (folder / "parent.fa").write_text(parent)
+    assert said in fails(capsys, "suggest", path, str(folder / "parent.fa"), *words)
+
+
+def test_models_of_other_samples_have_no_variants_of_a_parent(variants, tmp_path, capsys):
+    folder, _, _ = variants
+    rows = "".join(f"r{i}\t{i % 3}\t{i % 7}\t{i}\n" for i in range(20))
+    (tmp_path / "features.tsv").write_text(f"id\tf1\tf2\tlabel\n{rows}")
+    path = str(tmp_path / "f.seqkern")
+    assert (
+        main(["train", str(tmp_path / "features.tsv"), "--kernel", "linear", "--solver", "gp_regression", "-o", path])
+        == 0
+    )
+    line = fails(capsys, "suggest", path, str(folder / "parent.fa"), "--positions", "1")
+    assert "f.seqkern: is not of single sequences; give the variants as a file, without --positions" in line
+
+
+def test_the_replay_of_a_campaign(variants, capsys):
+    folder, _, _ = variants
+    argv = ["suggest", "--replay", str(folder / "all.csv"), "-n", "12", "--start", "20", "--rounds", "3"]
+    printed = []
+    for _ in range(2):
+        assert main([*argv, "--acquisition", "ei", "--threads", "1"]) == 0
+        printed.append(capsys.readouterr())
+    assert printed[0].out == printed[1].out
+    assert "121 variants, of which the best 2 are looked for; means of 5 campaigns" in printed[0].err
+    rows = list(csv.DictReader(printed[0].out.splitlines(), delimiter="\t"))
+    assert [(row["round"], row["measured"]) for row in rows[::4]] == [("1", "20"), ("2", "32"), ("3", "44")]
+    assert [row["strategy"] for row in rows[:4]] == ["model", "greedy", "ridge", "random"]
+    assert len({row["best"] for row in rows[:4]}) == 1  # of the same random start
+    last = {row["strategy"]: float(row["top_found"]) for row in rows[-4:]}
+    assert last["model"] > last["random"]
+    assert last["ridge"] == 1  # the landscape is additive
+    for name in last:
+        best = [float(row["best"]) for row in rows if row["strategy"] == name]
+        assert best == sorted(best)
+    assert main([*argv, "--minimize"]) == 0
+    rows = list(csv.DictReader(capsys.readouterr().out.splitlines(), delimiter="\t"))
+    assert float(rows[-2]["best"]) < float(rows[0]["best"])
+
+
+def test_replays_that_cannot_be(variants, capsys):
+    folder, path, _ = variants
+    table = str(folder / "all.csv")
+    capsys.readouterr()
+
+    def last_line(*argv):
+        assert main(["suggest", "--replay", *argv]) == 1
+        return capsys.readouterr().err.splitlines()[-1]  # after that on the columns
+
+    line = last_line(table, "-n", "40")
+    assert (
+        "all.csv: 4 rounds would measure 160 variants, but there are 121; give a smaller -n, --start or --rounds"
+        in line
+    )
+    assert "is not a table; give a CSV of measured variants" in last_line(path)
+    assert "pool.fa does not work with --replay" in last_line(table, "pool.fa")
+    (folder / "unequal.csv").write_text("sequence,value\nACDEF,1.5\nACDE,2.5\nACDA,2.25\n")
+    line = last_line(str(folder / "unequal.csv"), "--start", "2", "-n", "1", "--rounds", "2")
+    assert "unequal.csv: the variants have 4 to 5 residues; " in line
