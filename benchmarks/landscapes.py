@@ -10,7 +10,7 @@ the others (half 1) were looked at once.
     python benchmarks/landscapes.py sources SETS > benchmarks/landscapes.tsv
 
 `run` adds a row for each training set: 96 and 384 random variants (at most three quarters of a set), of two seeds,
-tested on at most 1,000 of the others; the authors' splits, where the published values used them; and, with 384 variants,
+tested on at most 1,000 of the others; the authors' splits that published values used; and, with 384 variants,
 positions that no training variant touches, and more mutations than any training variant has. It resumes a file. The
 default is what ``seqkern train data.csv`` fits. The others are the same Gaussian process on one named kernel.
 Gaps are masked (``--unknown mask_all``). Seconds are CPU seconds of one thread, choice included, prediction not.
@@ -31,11 +31,13 @@ from scipy.special import ndtri
 
 from seqkern.core.errors import SeqkernError
 from seqkern.core.threads import given_threads
+from seqkern.evaluation import metrics
 from seqkern.evaluation.auto import PROCESS, default_metric
 from seqkern.evaluation.fold_methods import METHODS, Samples
-from seqkern.evaluation.metrics import predictive_scores, r2, spearman
+from seqkern.evaluation.metrics import predictive_scores, r2
 from seqkern.evaluation.selection import Search
 from seqkern.methods.method import Method
+from seqkern.methods.model import Model
 from seqkern.methods.training import automatic_method, collect_training_data, train_on
 from seqkern.sequences.labels import Labels, make_labels
 from seqkern.sequences.sequence_set import SequenceSet
@@ -45,12 +47,12 @@ from seqkern.study.kernel_entries import AutoKernel, KernelEntry
 SIZES, SEEDS, MOST_TESTED = (96, 384), (1, 2), 1000
 LONGEST_RBF = 200  # residues above which γ is not learned from more than the fewest variants: it takes minutes
 ONE_HOT = {"kernel": "window", "encoding": "one_hot"}
-ALIGNED = {
+ALIGNED: dict[str, dict[str, Any]] = {
     "one-hot": {**ONE_HOT, "vector_kernel": "linear"},
     "Tanimoto": {**ONE_HOT, "vector_kernel": "tanimoto"},
     "RBF": {"kernel": "likelihood", "base": {**ONE_HOT, "vector_kernel": "rbf"}},
 }
-UNALIGNED = {
+UNALIGNED: dict[str, dict[str, Any]] = {
     "spectrum": {"kernel": "spectrum", "k": [1, 2], "short": "zero", "zero_diagonal": "zero"},
     "alignment": {"kernel": "local_alignment", "normalize": True, "zero_diagonal": "zero", "repair": "clip"},
     "generic string": {"kernel": "generic_string", "zero_diagonal": "zero"},
@@ -62,7 +64,7 @@ LEVELS = np.linspace(0.05, 0.95, 19)
 
 
 def load(folder: Path) -> tuple[SequenceSet, Labels, list[str], dict[str, Any]]:
-    """Return sequences, values, parts of the authors' split (empty where there is none) and the description of a set."""
+    """Return sequences, values, parts of the authors' split (empty if there is none) and the description of a set."""
     with (folder / "data.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
     X = SequenceSet.from_strings([row["sequence"] for row in rows], "protein", unknown="mask_all")
@@ -86,7 +88,8 @@ def splits(
             order = np.random.default_rng(seed).permutation(n)
             found[f"random {size} {seed}"] = order[:size], order[size : size + MOST_TESTED]
     if name in OFFICIAL:
-        found["official"] = tuple(np.flatnonzero(np.array(parts) == part) for part in ("train", "test"))
+        part = np.array(parts)
+        found["official"] = np.flatnonzero(part == "train"), np.flatnonzero(part == "test")
     method = "position" if name in BY_POSITION else "mutations" if name in BY_MUTATIONS else None
     if method is not None:
         samples = Samples(labels, X, name, None, None)
@@ -115,7 +118,9 @@ def fit(method: Method, X: SequenceSet, labels: Labels, train: np.ndarray, test:
     try:
         model = train_on(method, collect_training_data(method, X.take(train), labels.take(train), n_threads=1))
         cpu = time.process_time() - began
+        assert isinstance(model, Model)
         means, variances = model.decision_and_variances(X.take(test), n_threads=1)
+        assert variances is not None
     except SeqkernError as error:
         return {"error": str(error)}
     shown = {"means": means, "deviations": np.sqrt(variances.observed)}
@@ -149,11 +154,16 @@ def run(folder: Path, output: Path, wanted: list[str]) -> None:
             print(name, split, row["methods"]["default"].get("chosen"), shown, file=sys.stderr, flush=True)
 
 
+def spearman(y: np.ndarray, means: np.ndarray) -> float:
+    """Return the rank correlation; 0 if one value is predicted for all samples."""
+    return float(np.nan_to_num(metrics.spearman(y, means)))
+
+
 def paired_error(y: np.ndarray, one: np.ndarray, other: np.ndarray, draws: int = 400) -> float:
     """Return the standard error of the difference of two rank correlations on the same samples, by the bootstrap."""
     rng = np.random.default_rng(1)
     drawn = (rng.integers(len(y), size=len(y)) for _ in range(draws))
-    return float(np.nanstd([spearman(y[rows], one[rows]) - spearman(y[rows], other[rows]) for rows in drawn]))
+    return float(np.std([spearman(y[rows], one[rows]) - spearman(y[rows], other[rows]) for rows in drawn]))
 
 
 def miscalibration(y: np.ndarray, means: np.ndarray, deviations: np.ndarray) -> float:
@@ -183,7 +193,7 @@ def measured(rows: list[dict[str, Any]]) -> dict[str, Any]:
     tested = sum(map(len, y))
     found["covered"] = sum(one["coverage_90"] * len(own_y) for one, own_y in zip(scores, y, strict=True)), tested
     found["coverage"] = found["covered"][0] / tested
-    # in units of the training set's log standard deviation, so that sets can be compared
+    # of values in units of their standard deviation, so that sets can be compared
     found["nlpd"] = float(np.mean([one["nlpd"] - np.log(np.std(own_y)) for one, own_y in zip(scores, y, strict=True)]))
     found["r2"] = float(np.mean([r2(own_y, means) for own_y, means, _ in triples]))
     found["area"] = float(np.mean([miscalibration(*three) for three in triples]))
