@@ -159,7 +159,7 @@ def spearman(y: np.ndarray, means: np.ndarray) -> float:
     return float(np.nan_to_num(metrics.spearman(y, means)))
 
 
-def paired_error(y: np.ndarray, one: np.ndarray, other: np.ndarray, draws: int = 400) -> float:
+def paired_error(y: np.ndarray, one: np.ndarray, other: np.ndarray, draws: int = 200) -> float:
     """Return the standard error of the difference of two rank correlations on the same samples, by the bootstrap."""
     rng = np.random.default_rng(1)
     drawn = (rng.integers(len(y), size=len(y)) for _ in range(draws))
@@ -223,6 +223,7 @@ def print_table(folder: Path, rows_file: Path) -> None:
             unaligned = "spectrum" in one["rho"]
             cells = [name, str(half(name)), str(sets[name][0]["n"]), ", ".join(names)]
             cells += [f"{value:.3f}{'*' * (unaligned and at > 0)}" for at, value in enumerate(one["rho"].values())]
+            cells += [""] * (len(cells) < 8 - 2 * hard)
             cells += [f"{one['difference']:+.3f}", f"{one['error']:.3f}", f"{one['r2']:.2f}"]
             print(f"| {' | '.join(cells)} | {one['coverage']:.1%} | {one['nlpd']:.2f} | {one['cpu']:.0f} |")
         print()
