@@ -19,7 +19,6 @@ Gaps are masked (``--unknown mask_all``). Seconds are CPU seconds of one thread,
 import csv
 import hashlib
 import json
-import re
 import sys
 import time
 import warnings
@@ -172,6 +171,16 @@ def miscalibration(y: np.ndarray, means: np.ndarray, deviations: np.ndarray) -> 
     return float(np.mean([abs(np.mean(z <= ndtri(0.5 + level / 2)) - level) for level in LEVELS]))
 
 
+def short(kernel: str) -> str:
+    """Return the name of a chosen kernel without its parameters.
+
+    >>> short("likelihood:base=(lock)"), short("window:vector_kernel=tanimoto")
+    ('lock', 'Tanimoto')
+    """
+    known = {"base=(lock)": "lock", "=tanimoto": "Tanimoto", "=linear": "one-hot", "mean of": "mean of kernels"}
+    return next((name for part, name in known.items() if part in kernel), kernel.partition(":")[0])
+
+
 def measured(rows: list[dict[str, Any]]) -> dict[str, Any]:
     """Return the scores of the rows of a set that differ in their training sets."""
     names = [name for name in rows[0]["methods"] if all("means" in row["methods"][name] for row in rows)]
@@ -180,7 +189,7 @@ def measured(rows: list[dict[str, Any]]) -> dict[str, Any]:
     rho = {name: float(np.mean([spearman(*pair) for pair in zip(y, own[name], strict=True)])) for name in names}
     default = [row["methods"]["default"] for row in rows]
     deviations = [np.array(one["deviations"]) for one in default]
-    found: dict[str, Any] = {"rho": rho, "chosen": [re.sub(r"[:,]\S*", "", one["chosen"]) for one in default]}
+    found: dict[str, Any] = {"rho": rho, "chosen": [short(one["chosen"]) for one in default]}
     best = max(names[1:], key=lambda name: rho[name])
     errors = {
         name: np.sqrt(sum(paired_error(*three) ** 2 for three in zip(y, own["default"], own[name], strict=True)))
