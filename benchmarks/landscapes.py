@@ -1,0 +1,287 @@
+"""`train` without a name on measured protein variants: rank correlation and intervals beside three named kernels.
+
+Each set is a folder of ``data.csv`` (columns sequence, value and, of some sets, split) and ``meta.json``, made from the
+public files in ``landscapes.tsv``: repository, commit, path, SHA-256. ``ORDER.txt`` lists the sets in an order fixed
+before any model was fitted. Designs are justified by the sets whose MD5 of the name begins with an even byte (half 0);
+the others (half 1) were looked at once.
+
+    python benchmarks/landscapes.py run SETS rows.jsonl [NAME …]
+    python benchmarks/landscapes.py table SETS rows.jsonl
+    python benchmarks/landscapes.py sources SETS > benchmarks/landscapes.tsv
+
+`run` adds a row for each training set: 96 and 384 random variants (at most three quarters of a set), of two seeds,
+tested on at most 1,000 of the others; the authors' splits that published values used; and, with 384 variants,
+positions that no training variant touches, and more mutations than any training variant has. It resumes a file. The
+default is what ``seqkern train data.csv`` fits. The others are the same Gaussian process on one named kernel.
+Gaps are masked (``--unknown mask_all``). Seconds are CPU seconds of one thread, choice included, prediction not.
+"""
+
+import csv
+import hashlib
+import json
+import sys
+import time
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy.special import ndtri
+
+from seqkern.core.errors import SeqkernError
+from seqkern.core.threads import given_threads
+from seqkern.evaluation import metrics
+from seqkern.evaluation.auto import PROCESS, default_metric
+from seqkern.evaluation.fold_methods import METHODS, Samples
+from seqkern.evaluation.metrics import predictive_scores, r2
+from seqkern.evaluation.selection import Search
+from seqkern.methods.method import Method
+from seqkern.methods.model import Model
+from seqkern.methods.training import automatic_method, collect_training_data, train_on
+from seqkern.sequences.labels import Labels, make_labels
+from seqkern.sequences.sequence_set import SequenceSet
+from seqkern.solvers.solver_specs import Free
+from seqkern.study.kernel_entries import AutoKernel, KernelEntry
+
+SIZES, SEEDS, MOST_TESTED = (96, 384), (1, 2), 1000
+LONGEST_RBF = 200  # residues above which γ is not learned from more than the fewest variants: it takes minutes
+ONE_HOT = {"kernel": "window", "encoding": "one_hot"}
+ALIGNED: dict[str, dict[str, Any]] = {
+    "one-hot": {**ONE_HOT, "vector_kernel": "linear"},
+    "Tanimoto": {**ONE_HOT, "vector_kernel": "tanimoto"},
+    "RBF": {"kernel": "likelihood", "base": {**ONE_HOT, "vector_kernel": "rbf"}},
+}
+UNALIGNED: dict[str, dict[str, Any]] = {
+    "spectrum": {"kernel": "spectrum", "k": [1, 2], "short": "zero", "zero_diagonal": "zero"},
+    "alignment": {"kernel": "local_alignment", "normalize": True, "zero_diagonal": "zero", "repair": "clip"},
+    "generic string": {"kernel": "generic_string", "zero_diagonal": "zero"},
+}
+BY_POSITION = ("psd95_mclaughlin", "if1_kelsic", "gal4_kitzman", "ubiquitin_mavor", "blat_stiffler")
+BY_MUTATIONS = ("csn4_stability", "pabp_rrm2", "avgfp")
+OFFICIAL = ("cr6261", "p450_t50", "chr_localization", "gvr_absorption", "eh_enantio", "chr_photocurrent")
+LEVELS = np.linspace(0.05, 0.95, 19)
+
+
+def load(folder: Path) -> tuple[SequenceSet, Labels, list[str], dict[str, Any]]:
+    """Return sequences, values, parts of the authors' split (empty if there is none) and the description of a set."""
+    with (folder / "data.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    X = SequenceSet.from_strings([row["sequence"] for row in rows], "protein", unknown="mask_all")
+    labels = make_labels(X.ids, [row["value"] for row in rows], kind="real")
+    return X, labels, [row.get("split", "") for row in rows], json.loads((folder / "meta.json").read_text())
+
+
+def half(name: str) -> int:
+    """Return 0 for a set that designs are justified by, 1 for one that was looked at once."""
+    return hashlib.md5(name.encode()).digest()[0] & 1
+
+
+def splits(
+    name: str, X: SequenceSet, labels: Labels, parts: list[str], wild_type: str | None
+) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+    """Return training and test rows by the name of the split."""
+    found, n = {}, len(X)
+    few = min(SIZES[0], 3 * n // 4)
+    for size in (few, *(size for size in SIZES[1:] if size <= 3 * n // 4)):
+        for seed in SEEDS:
+            order = np.random.default_rng(seed).permutation(n)
+            found[f"random {size} {seed}"] = order[:size], order[size : size + MOST_TESTED]
+    if name in OFFICIAL:
+        part = np.array(parts)
+        found["official"] = np.flatnonzero(part == "train"), np.flatnonzero(part == "test")
+    method = "position" if name in BY_POSITION else "mutations" if name in BY_MUTATIONS else None
+    if method is not None:
+        samples = Samples(labels, X, name, None, None)
+        for fold, train, test in METHODS[method][0](samples, parent=wild_type):
+            for seed in SEEDS if method == "mutations" else SEEDS[:1]:
+                rng = np.random.default_rng(seed)
+                rows = rng.permutation(train)[: SIZES[-1]], rng.permutation(test)[:MOST_TESTED]
+                found[f"{method} {SIZES[-1]} {seed if method == 'mutations' else fold}"] = rows
+    return found
+
+
+def methods(X: SequenceSet) -> dict[str, Method]:
+    """Return the default for training sequences, and the named kernels beside it."""
+    search = Search(5, default_metric(PROCESS), 1, "best", Free.of(PROCESS))
+    found = {"default": automatic_method(X, kind="real", entry=AutoKernel.parse("auto"), search=search)}
+    named = ALIGNED if X.lengths.min() == X.lengths.max() else UNALIGNED
+    for name, spec in named.items():
+        entry = KernelEntry.parse(spec, name)
+        found[name] = Method({name: entry.kernel}, PROCESS, transforms={name: entry.transforms})
+    return found
+
+
+def fit(method: Method, X: SequenceSet, labels: Labels, train: np.ndarray, test: np.ndarray) -> dict[str, Any]:
+    """Return predictions with standard deviations of observations, and how they were made."""
+    began = time.process_time()
+    try:
+        model = train_on(method, collect_training_data(method, X.take(train), labels.take(train), n_threads=1))
+        cpu = time.process_time() - began
+        assert isinstance(model, Model)
+        means, variances = model.decision_and_variances(X.take(test), n_threads=1)
+        assert variances is not None
+    except SeqkernError as error:
+        return {"error": str(error)}
+    shown = {"means": means, "deviations": np.sqrt(variances.observed)}
+    chosen = {"chosen": model.record["kernel"], "learned": model.kernel.learned(), "cpu": round(cpu, 2)}
+    return chosen | {name: [float(f"{one:.6g}") for one in values] for name, values in shown.items()}
+
+
+def run(folder: Path, output: Path, wanted: list[str]) -> None:
+    """Add the rows that a file lacks, a set after the other."""
+    rows = map(json.loads, output.read_text().splitlines()) if output.exists() else ()
+    done = {(row["set"], row["split"]) for row in rows}
+    for name in wanted or (folder / "ORDER.txt").read_text().split():
+        X, labels, parts, meta = load(folder / name)
+        wild_type = meta.get("wild_type") if name in BY_POSITION + BY_MUTATIONS else None
+        for split, (train, test) in splits(name, X, labels, parts, wild_type).items():
+            if (name, split) in done:
+                continue
+            row = {"set": name, "split": split, "n": len(train), "y": labels.y[test].tolist()}
+            known = methods(X.take(train))
+            if split.split()[0] in METHODS:
+                known = dict(list(known.items())[:2])
+            if len(train) > SIZES[0] and X.lengths.max() > LONGEST_RBF:
+                known.pop("RBF", None)
+            row |= {"methods": {key: fit(method, X, labels, train, test) for key, method in known.items()}}
+            with output.open("a") as file:
+                file.write(json.dumps(row) + "\n")
+            shown = {
+                key: f"{spearman(row['y'], one['means']):.3f} {one['cpu']:.0f} s" if "means" in one else one["error"]
+                for key, one in row["methods"].items()
+            }
+            print(name, split, row["methods"]["default"].get("chosen"), shown, file=sys.stderr, flush=True)
+
+
+def spearman(y: np.ndarray, means: np.ndarray) -> float:
+    """Return the rank correlation; 0 if one value is predicted for all samples."""
+    return float(np.nan_to_num(metrics.spearman(y, means)))
+
+
+def paired_error(y: np.ndarray, one: np.ndarray, other: np.ndarray, draws: int = 200) -> float:
+    """Return the standard error of the difference of two rank correlations on the same samples, by the bootstrap."""
+    rng = np.random.default_rng(1)
+    drawn = (rng.integers(len(y), size=len(y)) for _ in range(draws))
+    return float(np.std([spearman(y[rows], one[rows]) - spearman(y[rows], other[rows]) for rows in drawn]))
+
+
+def miscalibration(y: np.ndarray, means: np.ndarray, deviations: np.ndarray) -> float:
+    """Return the mean difference of the levels 5 %, 10 %, … 95 % and the coverage of the central intervals there."""
+    z = np.abs(y - means) / deviations
+    return float(np.mean([abs(np.mean(z <= ndtri(0.5 + level / 2)) - level) for level in LEVELS]))
+
+
+def short(kernel: str) -> str:
+    """Return the name of a chosen kernel without its parameters.
+
+    >>> short("likelihood:base=(lock)"), short("window:vector_kernel=tanimoto")
+    ('lock', 'Tanimoto')
+    """
+    known = {"base=(lock)": "lock", "=tanimoto": "Tanimoto", "=linear": "one-hot", "mean of": "mean of kernels"}
+    return next((name for part, name in known.items() if part in kernel), kernel.partition(":")[0])
+
+
+def measured(rows: list[dict[str, Any]]) -> dict[str, Any]:
+    """Return the scores of the rows of a set that differ in their training sets."""
+    names = [name for name in rows[0]["methods"] if all("means" in row["methods"][name] for row in rows)]
+    y = [np.array(row["y"]) for row in rows]
+    own = {name: [np.array(row["methods"][name]["means"]) for row in rows] for name in names}
+    rho = {name: float(np.mean([spearman(*pair) for pair in zip(y, own[name], strict=True)])) for name in names}
+    default = [row["methods"]["default"] for row in rows]
+    deviations = [np.array(one["deviations"]) for one in default]
+    found: dict[str, Any] = {"rho": rho, "chosen": [short(one["chosen"]) for one in default]}
+    best = max(names[1:], key=lambda name: rho[name])
+    errors = {
+        name: np.sqrt(sum(paired_error(*three) ** 2 for three in zip(y, own["default"], own[name], strict=True)))
+        / len(rows)
+        for name in names[1:]
+    }
+    found |= {"best": best, "difference": rho["default"] - rho[best], "error": errors[best], "errors": errors}
+    triples = list(zip(y, own["default"], deviations, strict=True))
+    scores = [predictive_scores(*three) for three in triples]
+    tested = sum(map(len, y))
+    found["covered"] = sum(one["coverage_90"] * len(own_y) for one, own_y in zip(scores, y, strict=True)), tested
+    found["coverage"] = found["covered"][0] / tested
+    # of values in units of their standard deviation, so that sets can be compared
+    found["nlpd"] = float(np.mean([one["nlpd"] - np.log(np.std(own_y)) for one, own_y in zip(scores, y, strict=True)]))
+    found["r2"] = float(np.mean([r2(own_y, means) for own_y, means, _ in triples]))
+    found["area"] = float(np.mean([miscalibration(*three) for three in triples]))
+    found["cpu"] = float(np.mean([one["cpu"] for one in default]))
+    return found
+
+
+def print_table(folder: Path, rows_file: Path) -> None:
+    """Print a table for each kind of split, and how often the default is above and below the named kernels."""
+    rows: dict[str, dict[str, list[dict[str, Any]]]] = {}
+    for row in map(json.loads, rows_file.read_text().splitlines()):
+        kind, *size = row["split"].split()
+        small = kind == "random" and int(size[0]) <= SIZES[0]
+        title = f"random, {SIZES[0]} variants" if small else ", ".join([kind, *(f"{one} variants" for one in size[:1])])
+        rows.setdefault(title, {}).setdefault(row["set"], []).append(row)
+    order = (folder / "ORDER.txt").read_text().split()
+    for title, sets in rows.items():
+        found = {name: measured(sets[name]) for name in order if name in sets}
+        hard = title.split(",")[0] in METHODS
+        print(f"\n{title}:\n")
+        print("| set | half | n | chosen | ρ |" + (" one-hot" if hard else " one-hot | Tanimoto | RBF"), end=" ")
+        print("| difference to the best | s.e. | R² | coverage | NLPD | CPU s |")
+        print("|---" * (11 if hard else 13) + "|")
+        for name, one in found.items():
+            counts = {chosen: one["chosen"].count(chosen) for chosen in one["chosen"]}
+            names = [f"{chosen} {counts[chosen]}×" if len(counts) > 1 else chosen for chosen in counts]
+            unaligned = "spectrum" in one["rho"]
+            cells = [name, str(half(name)), str(sets[name][0]["n"]), ", ".join(names)]
+            cells += [f"{value:.3f}{'*' * (unaligned and at > 0)}" for at, value in enumerate(one["rho"].values())]
+            cells += [""] * (len(cells) < 8 - 2 * hard)
+            cells += [f"{one['difference']:+.3f}", f"{one['error']:.3f}", f"{one['r2']:.2f}"]
+            print(f"| {' | '.join(cells)} | {one['coverage']:.1%} | {one['nlpd']:.2f} | {one['cpu']:.0f} |")
+        print()
+        for which in (0, 1, None):
+            own = [one for name, one in found.items() if which in (None, half(name))]
+            if own:
+                print(f"{'all' if which is None else f'half {which}'}: {summary(own)}")
+
+
+def summary(found: list[dict[str, Any]]) -> str:
+    """Return how often the default is above and below the named kernels, and how its intervals cover."""
+    above = sum(one["difference"] > 0 for one in found)
+    clearly = sum(one["difference"] > 1.96 * one["error"] for one in found)
+    below = sum(
+        any(one["rho"]["default"] - one["rho"][name] < -1.96 * error for name, error in one["errors"].items())
+        for one in found
+    )
+    covered = sum(one["covered"][0] for one in found) / sum(one["covered"][1] for one in found)
+    area = np.mean([one["area"] for one in found])
+    mean = np.mean([one["difference"] for one in found])
+    return (
+        f"{len(found)} sets; above all named {above} (by more than the interval {clearly}); below any by more than the "
+        f"interval {below}; mean difference to the best {mean:+.4f}; pooled coverage {covered:.1%}; mean of sets "
+        f"{np.mean([one['coverage'] for one in found]):.1%}; mean miscalibration area {area:.3f}"
+    )
+
+
+def print_sources(folder: Path) -> None:
+    """Print the source and checksum of each public file."""
+    print("set\thalf\tkind\tn\tlength\trepository\tcommit\tpath\tsha256")
+    for name in (folder / "ORDER.txt").read_text().split():
+        meta = json.loads((folder / name / "meta.json").read_text())
+        length = "-".join(map(str, meta["length"])) if isinstance(meta["length"], list) else meta["length"]
+        cells = [name, half(name), meta["kind"], meta["n"], length]
+        print(*cells, *(meta[key] for key in ("repository", "commit", "path", "sha256")), sep="\t")
+
+
+def main() -> None:
+    """Run a part of the comparison."""
+    what, folder, *others = sys.argv[1:]
+    if what == "sources":
+        print_sources(Path(folder))
+    elif what == "table":
+        print_table(Path(folder), Path(others[0]))
+    else:
+        warnings.simplefilter("ignore")
+        with given_threads(1):
+            run(Path(folder), Path(others[0]), others[1:])
+
+
+if __name__ == "__main__":
+    main()
