@@ -35,7 +35,7 @@ def test_its_commands_run_and_print_what_it_shows(in_a_copy, capsys):
     commands = [
         line for block in blocks for line in block.splitlines() if line.startswith("seqkern ") and "init" not in line
     ]
-    assert len(commands) == 7
+    assert len(commands) == 9
     printed = ""
     for command in commands:
         assert main(shlex.split(command)[1:]) == 0, command

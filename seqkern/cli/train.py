@@ -431,11 +431,12 @@ def run(request: TrainRequest) -> None:
 
 
 def _widths(estimate: cv.CrossValidated) -> dict[str, Any]:
-    """Return the record of the factor of standard deviations that the outer folds of numbers give, if any."""
+    """Return the record of the factor by which the outer folds of numbers widen intervals; none would narrow them."""
     rows = [row for result in estimate.results for row in result.decisions if row.get("sd") is not None]
     z = [(float(row["label"]) - row["decision"]) / row["sd"] for row in rows]
     with contextlib.suppress(LabelError):
-        return {"widths": asdict(VarianceCalibration.fit(z, len(estimate.results)))} if z else {}
+        widths = VarianceCalibration.fit(z, len(estimate.results))
+        return {"widths": asdict(widths)} if widths.factor > 1 else {}
     return {}
 
 

@@ -426,8 +426,9 @@ def _root(root: list[int], node: int) -> int:
 # Folds of such a library cannot keep similar sequences together, as all are similar. Natural homologs of one length
 # differ from a library in being farther from their consensus, or in differences that occur together (clades).
 
-LIBRARY_SHARE, FARTHEST, LINKED = 0.95, 0.15, 2.0
-"""Share of the sequences that must be near the consensus, share of residues by which these differ, and linkage."""
+LIBRARY_SHARE, FARTHEST, FEW, LINKED = 0.95, 0.15, 6, 2.0
+"""Share of the sequences that must be near the consensus, share and number of residues by which these differ, and
+linkage."""
 FEWEST, LOOKED_AT = 20, 1000
 """Number of distinct sequences that a library has, and of evenly spaced ones that are looked at."""
 
@@ -461,7 +462,8 @@ def find_library(X: SequenceSet) -> Library | None:
     """Return the library of variants of one parent that a set of sequences is; None if it is none.
 
     Of at least `FEWEST` distinct sequences, `LIBRARY_SHARE` have one length and differ from their consensus in no more
-    than `FARTHEST` of the residues, and differences occur independently of each other (`_linkage`).
+    than `FARTHEST` of the residues, or `FEW` and half of them, and differences occur independently of each other
+    (`_linkage`).
     """
     X = compared(X)
     length = int(np.bincount(X.lengths).argmax()) if len(X) else 0
@@ -472,7 +474,7 @@ def find_library(X: SequenceSet) -> Library | None:
     residues = np.unique(some.codes[some.positions()].reshape(len(some), -1), axis=0)
     differ = residues != consensus(residues, X.alphabet.size)
     counts = differ.sum(axis=1)
-    near = counts <= FARTHEST * length
+    near = counts <= max(FARTHEST * length, min(FEW, length / 2))
     if len(residues) < FEWEST or near.mean() < LIBRARY_SHARE or _linkage(differ[near]) > LINKED:
         return None
     return Library(len(rows), length, int(np.median(counts[near])), int(counts[near].max()))

@@ -51,6 +51,7 @@ OF_FASTA = (
     "gram fasta",
     "cv fasta",
     "train fasta",
+    "--parent",
     "init fasta",
     "test fasta",
     "predict fasta",
