@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, cast
 
@@ -16,7 +16,7 @@ from seqkern.core.memory import parse_bytes
 from seqkern.core.threads import given_threads
 from seqkern.evaluation.calibration import METHODS, VARIANCE
 from seqkern.evaluation.folds import FoldSet, Split
-from seqkern.evaluation.halving import FINALISTS, schedule
+from seqkern.evaluation.halving import FINALISTS, Schedule, schedule
 from seqkern.evaluation.held_out import neighbours
 from seqkern.evaluation.selection import inner_folds, unequal
 from seqkern.gram.stored_matrix import EXACT_ROWS, LANCZOS_STEPS, SAMPLED_ROWS
@@ -178,7 +178,7 @@ class KernelInput:
             copies = count if count == 1 else 2 * count + 1  # a sum with learned weights centres its parts
             cost = FitCost(copies * entries * SLICE_NS * 1e-9, 8 * copies * entries)
         else:
-            seconds = self.whole.seconds * train * (train + 2 * test) / n**2
+            seconds = self.computing(train, test)
             cost = FitCost(seconds, 8 * entries + int(self.whole.bytes * min(1.0, (train + test) / n)))
         seconds, size = cost.seconds, cost.bytes
         for transform in self.chain:
@@ -189,6 +189,12 @@ class KernelInput:
             seconds += dense_algebra(train, EIGENVALUES) if exact else ESTIMATED_PRODUCTS * train**2 * 1e-9
             size = max(size, 8 * entries + 8 * train**2)
         return FitCost(seconds, size)
+
+    def computing(self, train: int, test: int) -> float:
+        """Return the CPU seconds of the kernel values of a training and a test set; 0 where they are only sliced."""
+        if self.gives != "gram" or self.stored or self.held:
+            return 0.0
+        return self.whole.seconds * train * (train + 2 * test) / max(1, len(self.X)) ** 2
 
     @cached_property
     def learns(self) -> bool:
@@ -368,15 +374,20 @@ class PlannedMethod:
                 if own:
                     yield Fits(name, train, valid, own)
 
-    def _halving(self, shape: FoldShape) -> Iterator[Fits]:
-        """Yield the fits of successive halving, with the costliest kernels surviving."""
-        assert self.budget is not None
+    def _schedule(self, shape: FoldShape) -> Schedule:
+        """Return the stages of the choice among many kernels, as the run makes them."""
+        if self.budget is None:
+            return Schedule()
         sources = {
             name: make_source(one.kernel, one.X, one.transforms, gives=one.gives) for name, one in self.inputs.items()
         }
         sizes = [train for train, _ in shape.inner]
         work = predicted_work(sources, self.candidates, shape.kind, shape.train, shape.classes, sizes)
-        stages = schedule(shape.train, work, self.budget)
+        return schedule(shape.train, work, self.budget)
+
+    def _halving(self, shape: FoldShape) -> Iterator[Fits]:
+        """Yield the fits of successive halving, with the costliest kernels surviving."""
+        stages = self._schedule(shape)
         names = sorted(stages.work, key=lambda name: -stages.work[name].seconds())
         names = [name for name in names if name not in stages.left_out]
         for i, stage in enumerate(stages.stages):
@@ -403,11 +414,13 @@ class PlannedMethod:
         yield Fits(kernel, shape.train, shape.seen if self.entry.solver.needs_residues else shape.test, (spec,), True)
 
     def _costliest(self, shape: FoldShape) -> tuple[str, dict[str, Any]]:
-        """Return the candidate with the costliest final fit."""
+        """Return the candidate with the costliest final fit, of those that the budget does not leave out."""
         if len(self.candidates) == 1:
             return self.candidates[0]
+        left_out = self._schedule(shape).left_out
         return max(
-            self.candidates, key=lambda one: self.cost(Fits(one[0], shape.train, shape.test, (one[1],)), shape).seconds
+            (one for one in self.candidates if one[0] not in left_out),
+            key=lambda one: self.cost(Fits(one[0], shape.train, shape.test, (one[1],)), shape).seconds,
         )
 
     def _holds_out(self, shape: FoldShape, spec: Mapping[str, Any], searched: bool) -> bool:
@@ -462,11 +475,15 @@ class PlannedMethod:
 
     def _total(self, steps: Iterator[Fits], shape: FoldShape) -> FitCost:
         """Return the total cost of sequential fits, with the matrices that are held from one to the next."""
-        total, held = FitCost(0.0), dict[str, int]()
+        total, held, computed = FitCost(0.0), dict[str, int](), set[tuple[str, int]]()
         for fits in steps:
             cost = self.cost(fits, shape)
             if self.matrices is not None and fits.kernel in self.matrices.kernels:
-                cost = replace(cost, bytes=self.matrices.peak(fits, held))
+                seconds, sample = cost.seconds, (fits.kernel, fits.train + fits.test)
+                if sample in computed:  # the folds of a stage share a matrix
+                    seconds -= self.inputs[fits.kernel].computing(fits.train, fits.test)
+                computed.add(sample)
+                cost = FitCost(seconds, self.matrices.peak(fits, held))
             total = total.then(cost)
         return total
 
