@@ -16,6 +16,7 @@ from seqkern.cli.output import check_result_folder, log, log_formulas, metric_na
 from seqkern.cli.requests_models import TestRequest
 from seqkern.cli.requests_training import CvRequest
 from seqkern.cli.training_input import Input, read_input, read_training, with_columns
+from seqkern.cli.wrong_files import holds_table
 from seqkern.core.errors import LabelError, ModelError
 from seqkern.core.tsv import aligned, write_tsv
 from seqkern.core.types import Ints
@@ -90,7 +91,7 @@ def run(request: TestRequest) -> None:
 
 def _read(request: TestRequest, model: Model) -> Input:
     """Return the samples with their labels, read as in a training of this model."""
-    alone = len(request.fasta) == 1 and model.alphabet is not None
+    alone = len(request.fasta) == 1 and model.alphabet is not None and not holds_table(request.fasta[0])
     if alone and not any(map(request.has, ("labels", "sites", "sequences"))):
         remedy = "give the negatives as a second file, or --labels"
         raise LabelError("no labels to test with", file=request.fasta[0], remedy=remedy)

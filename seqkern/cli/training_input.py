@@ -34,7 +34,7 @@ from seqkern.methods.sources import Samples
 from seqkern.methods.training import automatic_method
 from seqkern.sequences.fasta import file_names
 from seqkern.sequences.labels import Labels, are_numbers, refuse_numbers_as_classes
-from seqkern.sequences.sequence_set import SequenceSet, vector_views
+from seqkern.sequences.sequence_set import SequenceSet, sequence_views, vector_views
 from seqkern.sequences.similarity import distinct_sequences
 from seqkern.sequences.windows import Window, as_window
 from seqkern.solvers.contract import Solver
@@ -202,6 +202,7 @@ class Training:
         request, kernel = self.request, self.kernel
         labels = given.dataset.task().labels
         if isinstance(kernel, AutoKernel):
+            _log_other_lengths(given, labels)
             return automatic_method(
                 given.X,
                 kind=labels.kind,
@@ -237,6 +238,21 @@ class Training:
         return solver.candidates(kernels, draws, self.request.seed)
 
 
+def _log_other_lengths(given: Input, labels: Labels) -> None:
+    """Print a warning about few measured sequences of other lengths, for which no kernel compares positions."""
+    X = given.X
+    if labels.kind != "real" or not isinstance(X, SequenceSet) or len(sequence_views(X)) > 1:
+        return
+    length = int(np.bincount(X.lengths).argmax())
+    others = np.flatnonzero(X.lengths != length)
+    if 0 < len(others) <= 0.1 * len(X):
+        count, first = f"{len(others)} of {len(X):,}", f"the first: {X.ids[others[0]]}, {X.lengths[others[0]]}"
+        warn(
+            f"{given.source}: {count} sequences have other lengths than {length} ({first}), so that no kernel compares "
+            "position by position; leave them out if they are mistakes"
+        )
+
+
 def _named(specs: Sequence[Mapping[str, Any]]) -> Sequence[KernelEntry]:
     """Return kernels to choose from, named by their text."""
     entries = [KernelEntry.parse(spec) for spec in specs]
@@ -266,6 +282,8 @@ def read_training(request: MethodRequest) -> Training:
 
 
 SEQUENCE_COLUMNS = "sequence", "seq", "mutated_sequence", "protein", "peptide"
+FEWEST_LETTERS = 12
+"""Length from which a name of a column in capital letters is a sequence."""
 VALUE_COLUMNS = "value", "fitness", "score", "target"
 
 
@@ -285,6 +303,12 @@ def with_columns(request: AnyTraining) -> AnyTraining:
     of_numbers = [name for name, cells in columns.items() if np.isnan([*map(read_number, cells)]).mean() < 0.5]
     sequence = _only(SEQUENCE_COLUMNS, of_letters, columns)
     label = request.label_field if request.label_field in columns else _only(VALUE_COLUMNS, of_numbers, columns)
+    if sequence in of_letters and len(sequence) >= FEWEST_LETTERS and re.fullmatch("[A-Z*-]+", sequence):
+        raise ParameterError(
+            f"its first line has a sequence, {sequence[:20]}…, in place of the name of a column",
+            file=file,
+            remedy="add a first line such as sequence,value",
+        )
     for column, what, flag in ((sequence, "sequences", "--sequences"), (label, "labels", "--label-field")):
         if column is None:
             raise ParameterError(

@@ -170,3 +170,16 @@ def test_columns_that_could_be_several_are_asked_for(capsys, folder, header, row
     (folder / "v.csv").write_text(f"{header}\n{row}\n")
     assert main(["cv", "v.csv"]) == 1
     assert capsys.readouterr().err == f"seqkern: v.csv: no column is known {problem}\n"
+
+
+def test_a_table_without_a_header_or_with_one_sequence_of_another_length_is_told(capsys, folder):
+    parent = "MKVLAAGIVGLPEQWERTYH"
+    rows = [f"{parent[:i]}A{parent[i + 1 :]},{i / 7}" for i in range(6, 19)]
+    (folder / "v.csv").write_text("\n".join(rows) + "\n")
+    assert main(["train", "v.csv", "--cv", "0"]) == 1
+    assert "its first line has a sequence, MKVLAAAIVGLPEQWERTYH…" in capsys.readouterr().err
+    (folder / "v.csv").write_text("\n".join(["sequence,value", *rows, f"{parent[1:]},0.5"]) + "\n")
+    assert main(["train", "v.csv", "--cv", "0", "-o", "m.seqkern"]) == 0
+    assert "1 of 14 sequences have other lengths than 20 (the first: 14, 19)" in capsys.readouterr().err
+    assert main(["test", "m.seqkern", "v.csv"]) == 0
+    assert "Spearman" in capsys.readouterr().out
