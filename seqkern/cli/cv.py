@@ -36,7 +36,7 @@ from seqkern.core.threads import given_threads
 from seqkern.core.tsv import aligned, write_tsv
 from seqkern.evaluation.chance import SHARED_TRAINING, PermutationTest
 from seqkern.evaluation.estimates import Estimate, estimates
-from seqkern.evaluation.fold_methods import BY_POSITION
+from seqkern.evaluation.fold_methods import options_of
 from seqkern.evaluation.fold_tables import FoldResult, fold_remarks, write_results
 from seqkern.evaluation.folds import Split
 from seqkern.evaluation.intervals import auc_ends, too_few
@@ -76,11 +76,12 @@ class CrossValidated(NamedTuple):
 def outer_folds(request: MethodRequest, folds: int) -> OuterFolds:
     """Return the design of the outer folds."""
     method = request.fold_method
-    if method in ("leave-one-out", "leave-one-group-out", "predefined", "mutations", "value"):
+    options = ["k", "seed"] if method is None else options_of(method)
+    if "k" not in options:
         request.refuse(f"does not work with --fold-method {method}, which draws no folds", "repeats", "folds")
-    if method == "position-blocks":
+    if "seed" not in options:
         request.refuse(f"does not work with --fold-method {method}, which has no others", "repeats")
-    if request.parent is not None and method not in (*BY_POSITION, "mutations"):
+    if request.parent is not None and "parent" not in options:
         request.refuse("needs --fold-method position, position-blocks or mutations", "parent")
     check_integer("folds", folds, 2)
     parent = None if request.parent is None else read_fasta(request.parent).string(0)

@@ -22,7 +22,7 @@ from seqkern.methods.model import Model
 from seqkern.methods.poim import LetterMeans, has_poim, positions_of
 from seqkern.report.learned_pages import write_positions
 from seqkern.sequences.labels import Labels
-from seqkern.sequences.sequence_set import SequenceSet
+from seqkern.sequences.sequence_set import SequenceSet, code_matrix
 from seqkern.study.dataset import Dataset, load_dataset
 from seqkern.study.dataset_entries import Importance
 
@@ -88,7 +88,7 @@ def _letters(X: SequenceSet, labels: Labels, model: Model) -> tuple[npt.NDArray[
     """Return the counts of residues at each position of the positive windows, int64 (L, letters), and their name."""
     if model.kind == "binary":
         X = X.take(labels.y == labels.classes.index(model.classes[1]))
-    codes = X.codes[X.positions()].reshape(len(X), -1)
+    codes = code_matrix(X)
     counts = np.stack([(codes == code).sum(axis=0) for code in range(X.alphabet.size)], axis=1)
     return counts, f"{len(X)} windows" + (f" of class {model.classes[1]}" if model.kind == "binary" else "")
 

@@ -34,7 +34,7 @@ from seqkern.methods.sources import Samples
 from seqkern.methods.training import automatic_method
 from seqkern.sequences.fasta import file_names
 from seqkern.sequences.labels import Labels, are_numbers, refuse_numbers_as_classes
-from seqkern.sequences.sequence_set import SequenceSet, sequence_views, vector_views
+from seqkern.sequences.sequence_set import SequenceSet, sequence_views, usual_length, vector_views
 from seqkern.sequences.similarity import distinct_sequences
 from seqkern.sequences.windows import Window, as_window
 from seqkern.solvers.contract import Solver
@@ -243,7 +243,7 @@ def _log_other_lengths(given: Input, labels: Labels) -> None:
     X = given.X
     if labels.kind != "real" or not isinstance(X, SequenceSet) or len(sequence_views(X)) > 1:
         return
-    length = int(np.bincount(X.lengths).argmax())
+    length = usual_length(X)
     others = np.flatnonzero(X.lengths != length)
     if 0 < len(others) <= 0.1 * len(X):
         count, first = f"{len(others)} of {len(X):,}", f"the first: {X.ids[others[0]]}, {X.lengths[others[0]]}"

@@ -149,9 +149,8 @@ def metric_text(metric: str) -> tuple[str, int]:
     >>> metric_text("auc"), metric_text("rmse")
     (('AUC', 1), ('RMSE', -1))
     """
-    if metric == EVIDENCE:
-        return "log marginal likelihood of a sample", 1
     names = {"auc": "AUC", "macro_auc": "macro AUC", "rmse": "RMSE", "r2": "R²", "mcc": "MCC", "roc50": "ROC50"}
+    names[EVIDENCE] = "log marginal likelihood of a sample"
     return names.get(metric, metric.replace("_", " ")), -1 if metric in ("rmse", *BOUNDS) else 1
 
 

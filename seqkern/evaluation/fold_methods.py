@@ -18,7 +18,7 @@ from seqkern.core.types import Array, Bools, Indices, Ints
 from seqkern.formats.regions import loci as window_loci
 from seqkern.sequences.labels import Labels, natural_key
 from seqkern.sequences.sampling import deal, locus_blocks, merge_groups
-from seqkern.sequences.sequence_set import SequenceSet
+from seqkern.sequences.sequence_set import SequenceSet, code_matrix, usual_length
 from seqkern.sequences.similarity import consensus
 from seqkern.sequences.tables import Data
 from seqkern.sequences.windows import Window
@@ -365,13 +365,13 @@ def _differences(samples: Samples, method: str, parent: str | None) -> Bools:
     if not isinstance(X, SequenceSet):
         raise FoldError(f"there are no sequences, {wanted}", remedy="choose another fold method")
     X = X if samples.rows is None else X.take(samples.rows)
-    usual = int(np.bincount(X.lengths).argmax())
+    usual = usual_length(X)
     odd = np.flatnonzero(X.lengths != usual)
     if len(odd):
         problem = f"has {X.lengths[odd[0]]} residues, most others {usual}: not the one length {wanted}"
         remedy = "align the variants to one length, remove this one, or choose another fold method"
         raise FoldError(problem, record=X.ids[odd[0]], remedy=remedy)
-    residues = X.codes[X.positions()].reshape(len(X), -1)
+    residues = code_matrix(X)
     if parent is None:
         return residues != consensus(residues, X.alphabet.size)
     own = SequenceSet.from_strings([str(parent)], X.alphabet)

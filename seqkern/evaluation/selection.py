@@ -820,10 +820,9 @@ def make_trials(
 ) -> Trials:
     """Return the trials of an inner loop before the first candidate; `parts` are its folds if they are given."""
     labels, metric = data.labels, search.metric
-    if metric in WITHOUT_FOLDS:
-        check_bound(metric, labels.kind, [make_solver(spec, labels.kind) for _, spec in candidates])
     names = dict.fromkeys([AUTO[labels.kind] if metric == "auto" else metric, *TIES[labels.kind]])
     if metric in WITHOUT_FOLDS:
+        check_bound(metric, labels.kind, [make_solver(spec, labels.kind) for _, spec in candidates])
         parts = whole_part(len(labels))
     folds = search.folds if search.clusters is None else search.clusters
     parts = parts or list(inner_folds(labels, folds, search.seed, labels.groups))

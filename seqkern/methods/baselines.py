@@ -21,7 +21,7 @@ from seqkern.evaluation.metrics import brier, codes_of, log_loss, predictive_sco
 from seqkern.evaluation.residue_results import residue_scores
 from seqkern.evaluation.single_task_tests import PairedDecisions, metrics_with_test, pair_tests
 from seqkern.sequences.sampling import choose_by_hash
-from seqkern.sequences.sequence_set import SequenceSet
+from seqkern.sequences.sequence_set import SequenceSet, code_matrix
 from seqkern.solvers.thresholds import Threshold
 
 if TYPE_CHECKING:
@@ -358,7 +358,7 @@ class BaselineData:
     @cached_property
     def one_hot(self) -> Floats:
         """One column for each residue at each position, shape (n, length · size of the alphabet)."""
-        codes = self.X.codes[self.X.positions()].reshape(len(self.X), -1)
+        codes = code_matrix(self.X)
         return (codes[:, :, None] == np.arange(self.X.alphabet.size)).reshape(len(codes), -1).astype(float)
 
     @cached_property

@@ -16,7 +16,7 @@ import numpy as np
 from seqkern.core.errors import ModelError
 from seqkern.core.types import Bools, Floats, Ints
 from seqkern.sequences.labels import Labels
-from seqkern.sequences.sequence_set import SequenceSet, sequence_views
+from seqkern.sequences.sequence_set import SequenceSet, code_matrix, sequence_views
 from seqkern.sequences.similarity import consensus, find_library
 from seqkern.sequences.tables import FeatureTable
 
@@ -101,7 +101,7 @@ def ranges_record(X: Any) -> dict[str, Any]:
     library = find_library(X)
     if library is not None:
         own = X.take(X.lengths == library.length)
-        residues = own.codes[own.positions()].reshape(len(own), -1)
+        residues = code_matrix(own)
         parent = consensus(residues, size)
         varied, most = np.flatnonzero((residues != parent).any(axis=0)), int((residues != parent).sum(axis=1).max())
         record[VARIANTS] = {"parent": parent.tolist(), "varied": varied.tolist(), "mutations": most}

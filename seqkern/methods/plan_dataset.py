@@ -374,16 +374,22 @@ class PlannedMethod:
                 if own:
                     yield Fits(name, train, valid, own)
 
+    @cached_property
+    def _schedules(self) -> dict[FoldShape, Schedule]:
+        """Those of the folds seen before."""
+        return {}
+
     def _schedule(self, shape: FoldShape) -> Schedule:
         """Return the stages of the choice among many kernels, as the run makes them."""
         if self.budget is None:
             return Schedule()
-        sources = {
-            name: make_source(one.kernel, one.X, one.transforms, gives=one.gives) for name, one in self.inputs.items()
-        }
-        sizes = [train for train, _ in shape.inner]
-        work = predicted_work(sources, self.candidates, shape.kind, shape.train, shape.classes, sizes)
-        return schedule(shape.train, work, self.budget)
+        if shape not in self._schedules:
+            inputs = self.inputs.items()
+            sources = {name: make_source(one.kernel, one.X, one.transforms, gives=one.gives) for name, one in inputs}
+            sizes = [train for train, _ in shape.inner]
+            work = predicted_work(sources, self.candidates, shape.kind, shape.train, shape.classes, sizes)
+            self._schedules[shape] = schedule(shape.train, work, self.budget)
+        return self._schedules[shape]
 
     def _halving(self, shape: FoldShape) -> Iterator[Fits]:
         """Yield the fits of successive halving, with the costliest kernels surviving."""

@@ -29,7 +29,7 @@ from seqkern.kernels.view_kernels import PartKernel
 from seqkern.methods import _poim
 from seqkern.sequences.alphabets import Alphabet, alphabet_from_state
 from seqkern.sequences.joining import Stretch, stretches
-from seqkern.sequences.sequence_set import SequenceSet
+from seqkern.sequences.sequence_set import SequenceSet, code_matrix
 
 if TYPE_CHECKING:
     from seqkern.kernels.kernel import Kernel
@@ -217,7 +217,7 @@ class LetterMeans:
     def add(self, X: SequenceSet, shares: Floats) -> None:
         """Add windows of equal length with the contribution of each residue, window by window."""
         size = self.alphabet.size
-        letters, shares = X.codes[X.positions()].reshape(len(X), -1), shares.reshape(len(X), -1)
+        letters, shares = code_matrix(X), shares.reshape(len(X), -1)
         here = [letters == code for code in range(size)]
         counts = np.stack([one.sum(axis=0) for one in here], axis=1)
         sums = np.stack([np.where(one, shares, 0.0).sum(axis=0) for one in here], axis=1)
@@ -260,7 +260,7 @@ class WindowMeans:
             self.groups = {}
             return
         self.letters.add(X, shares)
-        letters, shares = X.codes[X.positions()].reshape(len(X), -1), shares.reshape(len(X), -1)
+        letters, shares = code_matrix(X), shares.reshape(len(X), -1)
         codes = np.arange(X.alphabet.size)[:, None, None]
         for name in set(names):
             sums, counts, n = self.groups.get(name, (0.0, 0, 0))

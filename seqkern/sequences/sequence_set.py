@@ -630,6 +630,16 @@ def first_difference(X: SequenceSet, i: int, letters: str) -> int | None:
     return int(odd[0]) if len(odd) else None
 
 
+def code_matrix(X: SequenceSet) -> Codes:
+    """Return the codes of sequences of one length, uint8 (n, length)."""
+    return X.codes[X.positions()].reshape(len(X), int(X.lengths.max(initial=0)))
+
+
+def usual_length(X: SequenceSet) -> int:
+    """Return the commonest length of sequences, the least of several; 0 without sequences."""
+    return int(np.bincount(X.lengths).argmax()) if len(X) else 0
+
+
 def sequence_views(X: SequenceSet) -> dict[str, Segments]:
     """Return the sequence views of a set, by name and in order; empty if its records are single sequences."""
     return {name: view for name, view in X.views.items() if isinstance(view, Segments)}

@@ -19,7 +19,7 @@ from seqkern.core.types import Array, Bools, Codes, Floats, Indices
 from seqkern.sequences import _search
 from seqkern.sequences.joining import compared
 from seqkern.sequences.sampling import connected, merge_groups
-from seqkern.sequences.sequence_set import SequenceSet
+from seqkern.sequences.sequence_set import SequenceSet, code_matrix, usual_length
 
 # Similarity explained by chance: the length of a shared stretch, and the identity of an alignment.
 
@@ -466,12 +466,12 @@ def find_library(X: SequenceSet) -> Library | None:
     (`_linkage`).
     """
     X = compared(X)
-    length = int(np.bincount(X.lengths).argmax()) if len(X) else 0
+    length = usual_length(X)
     rows = np.flatnonzero(X.lengths == length)
     if not length or len(rows) < max(FEWEST, LIBRARY_SHARE * len(X)):
         return None
     some = X.take(rows[np.unique(np.linspace(0, len(rows) - 1, LOOKED_AT).astype(np.int64))])
-    residues = np.unique(some.codes[some.positions()].reshape(len(some), -1), axis=0)
+    residues = np.unique(code_matrix(some), axis=0)
     differ = residues != consensus(residues, X.alphabet.size)
     counts = differ.sum(axis=1)
     near = counts <= max(FARTHEST * length, min(FEW, length / 2))

@@ -21,7 +21,7 @@ from seqkern.kernels.substitution_scores import matrix_scores
 from seqkern.kernels.vectors import _vector
 from seqkern.kernels.vectors.linear import FUNCTION_SECONDS, PRODUCT_SECONDS
 from seqkern.sequences.alphabets import PROTEIN, Alphabet
-from seqkern.sequences.sequence_set import SequenceSet
+from seqkern.sequences.sequence_set import SequenceSet, code_matrix
 
 MEDIAN = -0.25
 """Median of a normalised matrix."""
@@ -267,8 +267,7 @@ def weight_name(place: int) -> str:
 
 def position_codes(X: SequenceSet) -> npt.NDArray[np.uint8]:
     """Return the codes of sequences of one length, uint8 (n, length); a masked residue has the size of the alphabet."""
-    codes = X.codes[X.positions()].reshape(len(X), -1 if len(X) else 0)
-    return np.minimum(codes, np.uint8(X.alphabet.size))
+    return np.minimum(code_matrix(X), np.uint8(X.alphabet.size))
 
 
 @lru_cache(maxsize=16)
