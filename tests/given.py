@@ -50,7 +50,7 @@ def select(pairs, labels, candidates, make_solver, **options):
 
 
 def halve(pairs, labels, candidates, make_solver, stages, combinations=(), folds=None, **options):
-    data, plan = Given(labels, pairs), halving.Schedule(stages, {name: halving.Work(1.0, 1.0, 2, 1) for name in pairs})
+    data, plan = Given(labels, pairs), halving.Schedule(stages, {name: halving.Work(1.0, 1.0) for name in pairs})
     how = {"combinations": combinations, "folds": folds}
     return halving.halve(data, candidates, make_solver, plan, search(**options), **how)
 

@@ -34,6 +34,7 @@ from seqkern.core.errors import FoldError, LabelError
 from seqkern.core.progress import progress_bar, progress_counter
 from seqkern.core.threads import given_threads
 from seqkern.core.tsv import aligned, write_tsv
+from seqkern.evaluation.auto import default_metric, default_solver
 from seqkern.evaluation.chance import SHARED_TRAINING, PermutationTest
 from seqkern.evaluation.estimates import Estimate, estimates
 from seqkern.evaluation.fold_methods import options_of
@@ -51,6 +52,7 @@ from seqkern.sequences.fasta import read_fasta
 from seqkern.sequences.labels import Labels
 from seqkern.sequences.sequence_set import SequenceSet
 from seqkern.sequences.similarity import similar_groups
+from seqkern.solvers.costs import WITHOUT_FOLDS
 from seqkern.solvers.solver_specs import cited_methods
 
 # The cross-validation of ``seqkern cv`` and ``seqkern train --cv``: arguments, computation and printed output.
@@ -91,7 +93,11 @@ def outer_folds(request: MethodRequest, folds: int) -> OuterFolds:
 def count_choices(request: MethodRequest, folds: int, labels: Labels) -> int:
     """Return the approximate number of outer folds that share no fits, before groups of samples are known."""
     drawn = request.fold_method in (None, "stratified", "grouped", "locus")
-    if drawn and folds >= FEWEST_SHARED and request.repeats == 1 and not request.inner_folds:
+    metric = request.metric
+    if metric is None and labels.kind == "real":
+        metric = default_metric(request.solver or default_solver(labels.kind, len(labels)))
+    shares = folds >= FEWEST_SHARED and request.repeats == 1 and not request.inner_folds
+    if drawn and shares and metric not in WITHOUT_FOLDS:
         return 0
     columns = {"leave-one-group-out": labels.groups, "predefined": labels.folds}
     if request.fold_method == "leave-one-out":

@@ -14,7 +14,7 @@ from seqkern.cli.requests_studies import GramRequest
 from seqkern.core.archive import check_writable
 from seqkern.core.errors import ConfigError, ParameterError, unknown_name
 from seqkern.core.memory import format_bytes
-from seqkern.core.progress import Clock, progress_counter, write_cost
+from seqkern.core.progress import COMMON_CORE, Clock, progress_counter, write_cost
 from seqkern.gram.compute import compute_gram, compute_tile, count_tiles
 from seqkern.gram.matrix import GramMatrix
 from seqkern.gram.stored_matrix import Spectrum, spectrum, store_spectrum
@@ -214,7 +214,7 @@ def _explain(kernel: Kernel, X: Data, Y: Data | None, dtype: str) -> None:
     plan = kernel.plan(X, Y)
     rows, cols = len(X), len(X if Y is None else Y)
     print(f"algorithm\t{plan.algorithm}")
-    print(f"predicted CPU seconds\t{plan.seconds:.3g}")
+    print(f"predicted CPU seconds\t{COMMON_CORE * plan.seconds:.3g}")
     print(f"predicted working memory\t{format_bytes(plan.bytes)}")
     print(f"candidates\t{plan.reason or 'the only one'}")
     print(f"matrix\t{rows} × {cols} {dtype}, {format_bytes(rows * cols * np.dtype(dtype).itemsize)}", flush=True)

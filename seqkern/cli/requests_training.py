@@ -71,7 +71,7 @@ class Search(Request, group="choice of hyperparameters", everyday=("search", "se
         flag(default=False),
     )
     time: str | None = option(
-        "with --kernel auto: predicted CPU time for choosing, such as 10m or 2h (default: 60s for 5,000 sequences)",
+        "with --kernel auto: predicted CPU time for choosing, such as 10m or 2h (default: 2m for 5,000 sequences)",
         metavar="T",
     )
     draws: int | None = option(

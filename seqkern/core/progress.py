@@ -60,6 +60,8 @@ class Clock:
 
 # Durations: as users write them (``90s``, ``10m``, ``2h``), and as they read them.
 
+COMMON_CORE = 2.0
+"""CPU seconds of a common core for one of the core on which the constants of predictions were measured."""
 SECONDS = {"": 1, "s": 1, "m": 60, "h": 3600}
 _DURATION = re.compile(r"\s*([0-9]+(?:\.[0-9]*)?|\.[0-9]+)\s*([smh]?)\s*")
 

@@ -42,6 +42,10 @@ MARGIN = 0.01
 """Score by which a kernel may trail the best, with one solver on all samples: another solver may suit it better."""
 SUBSET_MARGIN = 0.03
 """The same on a subset, since more samples help the kernels with more features most."""
+HELD_BYTES = 1 << 30
+"""Bytes of the matrices that a choice among many kernels keeps for later, where no limit is given."""
+REFINEMENTS = 4
+"""Number of specifications that a refinement usually tries."""
 FINALISTS = 4
 """Maximum number of kernels that are compared with all solvers after an earlier stage."""
 
@@ -69,18 +73,30 @@ class Rung:
 class Work:
     """Predicted CPU seconds of a kernel on all samples: of its values, and of the inner loop with one solver.
 
-    >>> Work(8.0, 4.0, 2, 3).seconds(0.5), Work(8.0, 4.0, 1, 3).seconds(1.0, coarse=True)
-    (5.0, 12.0)
+    >>> work = Work(8.0, 4.0, 1.0, power=2, specs=3)
+    >>> work.seconds(), work.seconds(Stage(0.5, True)), work.seconds(Stage(held=True))
+    (23.0, 4.0, 15.0)
     """
 
     values: float  # Of the values of all samples
     fits: float  # Of fits with one solver specification on all inner folds
-    power: int  # 2 for a Gram matrix, 1 for products, whose time grows with the number of samples
-    specs: int  # Number of solver specifications
+    fixed: float = 0.0  # Of the same fits, however few samples there are
+    slices: float = 0.0  # Of the inner folds' parts of the values, or of values that each fold computes
+    power: int = 2  # 1 for products, whose time grows with the number of samples
+    specs: int = 1  # Number of solver specifications
+    more: int = 0  # Number of further specifications that a refinement tries
 
-    def seconds(self, share: float = 1.0, coarse: bool = False) -> float:
-        """Return the seconds on a share of the samples, with all specifications or (`coarse`) one."""
-        return (self.values + self.fits * (1 if coarse else self.specs)) * share**self.power
+    def seconds(self, stage: Stage | None = None) -> float:
+        """Return the seconds of a stage; by default of all specifications on all samples."""
+        stage = Stage() if stage is None else stage
+        count = 1 if stage.coarse else self.specs
+        values = self.slices if stage.held else self.values + self.slices
+        return (values + self.fits * count) * stage.share**self.power + self.fixed * count
+
+    @property
+    def refining(self) -> float:
+        """The seconds of a refinement."""
+        return (self.fits + self.fixed) * self.more
 
 
 @dataclass(frozen=True)
@@ -90,6 +106,11 @@ class Stage:
     share: float = 1.0
     coarse: bool = False
     seconds: float = math.inf
+    held: bool = False  # Whether the stage before computed the values
+
+    def total(self, work: Collection[Work]) -> float:
+        """Return the seconds of some kernels."""
+        return sum(one.seconds(self) for one in work)
 
 
 @dataclass(frozen=True)
@@ -99,13 +120,14 @@ class Schedule:
     stages: Sequence[Stage] = (Stage(),)
     work: Mapping[str, Work] = field(default_factory=dict)
     left_out: Mapping[str, float] = field(default_factory=dict)  # With their seconds
+    refines: bool = True  # Whether there is time to refine the choice
 
     def affordable(self, names: Sequence[str], stage: Stage) -> list[str]:
         """Return the first kernels that a stage has time for, at least one."""
         spent = 0.0
         found: list[str] = []
         for name in names:
-            seconds = self.work[name].seconds(stage.share, stage.coarse) if name in self.work else 0.0
+            seconds = self.work[name].seconds(stage) if name in self.work else 0.0
             if not found or spent + seconds <= stage.seconds:
                 spent += seconds
                 found.append(name)
@@ -118,8 +140,8 @@ class Schedule:
         for i, stage in enumerate(self.stages):
             names = self.affordable(sorted(names, key=lambda name: -self.work[name].seconds()), stage)
             names = names[:FINALISTS] if i and i + 1 == len(self.stages) else names
-            total += sum(self.work[name].seconds(stage.share, stage.coarse) for name in names)
-        return total
+            total += stage.total([self.work[name] for name in names])
+        return total + max((self.work[name].refining for name in names if self.refines), default=0.0)
 
 
 def schedule(n: int, work: Mapping[str, Work], budget: float) -> Schedule:
@@ -127,31 +149,43 @@ def schedule(n: int, work: Mapping[str, Work], budget: float) -> Schedule:
 
     If the budget suffices, all kernels are compared with all solvers on all samples. Otherwise each of three stages
     has a third of it: one solver on a half, a quarter, … of the samples, if not on all; one solver on all samples; all
-    solvers. A kernel that alone would take more than a third is left out; the cheapest never is.
+    solvers. A kernel whose last stages would take more than these thirds is left out, as are the costliest of those
+    that even the smallest subset has no time for; the cheapest never is. A choice is refined if a fifth suffices.
 
-    >>> cheap = {f"k{i}": Work(0.5, 0.5, 1, 4) for i in range(8)}
+    >>> cheap = {f"k{i}": Work(0.5, 0.5, power=1, specs=4) for i in range(8)}
     >>> [(stage.share, stage.coarse) for stage in schedule(4000, cheap, 100).stages]
     [(1.0, False)]
-    >>> found = schedule(4000, cheap | {"dear": Work(90.0, 5.0, 2, 3)}, 12)
+    >>> found = schedule(4000, cheap | {"dear": Work(90.0, 5.0, specs=3)}, 12)
     >>> [(stage.share, stage.coarse) for stage in found.stages], list(found.left_out)
     ([(0.5, True), (1.0, True), (1.0, False)], ['dear'])
     """
-    if sum(one.seconds() for one in work.values()) <= budget:
-        return Schedule((Stage(),), work)
-    each = budget / 3
-    cheapest = min(work, key=lambda name: work[name].seconds())
-    left_out = {
-        name: one.seconds() for name, one in work.items() if one.seconds(coarse=True) > each and name != cheapest
-    }
-    kept = [one for name, one in work.items() if name not in left_out]
-    if sum(one.seconds() for one in kept) <= budget:
-        return Schedule((Stage(),), work, left_out)
-    share = 1.0
-    while sum(one.seconds(share, coarse=True) for one in kept) > each and n * share / 2 >= FEWEST:
-        share /= 2
-    first = [] if share == 1 else [Stage(share, True)]
-    second = Stage(1.0, True, math.inf if share == 1 else each)
-    return Schedule((*first, second, Stage(seconds=each if first else 2 * each)), work, left_out)
+    names = sorted(work, key=lambda name: work[name].seconds())
+    refining = max(one.refining for one in work.values())
+    refines = refining <= min(budget / 5, budget - work[names[0]].seconds())
+    each = (budget - refining * refines) / 3
+    coarse, last = Stage(coarse=True), Stage(seconds=each, held=8 * n**2 * len(names) <= HELD_BYTES)
+    small = Stage(0.5 ** max(0, math.floor(math.log2(n / FEWEST))), True)
+
+    def fits(kept: Sequence[str]) -> bool:
+        return WHOLE.total([work[name] for name in kept]) <= 3 * each
+
+    kept = names
+    if not fits(names):
+        kept = [name for name in names if work[name].seconds(coarse) <= each and work[name].seconds(last) <= 1.5 * each]
+        while small.total([work[name] for name in kept]) > each and not fits(kept):
+            kept.pop()
+    kept = kept or names[:1]
+    left_out = {name: work[name].seconds() for name in work if name not in kept}
+    if fits(kept) or len(kept) == 1:
+        return Schedule((WHOLE,), work, left_out, refines)
+    stages = [coarse]
+    while stages[0].total([work[name] for name in kept]) > each and stages[0].share > small.share:
+        stages = [Stage(stages[0].share / 2, True), replace(coarse, seconds=each)]
+    return Schedule((*stages, replace(last, seconds=each * (3 - len(stages)))), work, left_out, refines)
+
+
+WHOLE = Stage()
+"""The comparison of kernels by all solvers on all samples."""
 
 
 # The search: all training sets of a cross-validation at once, kernel by kernel, so that they share matrices and fits.
@@ -205,6 +239,7 @@ def halve(
                 after = plan.stages[i + 1]
                 passed = passed if after.coarse else passed[:FINALISTS]
                 alive[place] = plan.affordable(passed, after)
+    search = search if plan.refines else replace(search, free=replace(search.free, limits=()))
     choices = []
     for one, rows, before, rungs in zip(trials, sets, spent, found, strict=True):
         choice = best_choice(one, search, combinations)
@@ -245,7 +280,7 @@ def _try(
     """Try the kernels of each training set, kernel by kernel; progress is in predicted CPU seconds."""
     users = {name: [one for one, own in zip(trials, alive, strict=True) if name in own] for name in candidates}
     chains = {name: max(1, sum(len(one.parts) for one in own)) for name, own in users.items() if own}
-    seconds = {name: plan.work[name].seconds(stage.share, stage.coarse) if plan.work else 1.0 for name in chains}
+    seconds = {name: plan.work[name].seconds(stage) if plan.work else 1.0 for name in chains}
     with progress_counter("choice of a kernel", " predicted seconds") as show:
         done = 0.0
         for name in chains:

@@ -762,6 +762,7 @@ class Search:
     # Predicted CPU seconds for choosing one of several kernels by successive halving (`seqkern.evaluation.halving`);
     # default: all candidates are tried on the whole training set
     budget: float | None = None
+    n_choices: int = 1  # Choices that share no fits, each with that budget
     # Hold out clusters of similar positive samples, this many, in place of folds; see `seqkern.evaluation.pooled`
     clusters: int | None = None
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 import numpy as np
 
 from seqkern.core.errors import ParameterError
-from seqkern.core.progress import tell
+from seqkern.core.progress import COMMON_CORE, tell
 from seqkern.core.types import Floats
 from seqkern.sequences.alphabets import Alphabet
 
@@ -78,7 +78,7 @@ class Plan:
 
         Raises ParameterError if it would take more hours on one processor core than `hours_allowed` returns.
         """
-        seconds, most = self.seconds * share, hours_allowed()
+        seconds, most = COMMON_CORE * self.seconds * share, hours_allowed()
         if not seconds <= most * 3600:
             raise ParameterError(
                 f"this would take about {duration_text(seconds)} of one processor core, more than the limit of "

@@ -18,6 +18,7 @@ from seqkern.core.package_files import build_digest
 from seqkern.core.progress import tell
 from seqkern.core.types import Array, Indices
 from seqkern.evaluation.folds import Split
+from seqkern.evaluation.halving import HELD_BYTES, REFINEMENTS, Schedule, Work, halve, schedule
 from seqkern.evaluation.held_out import fit_layers, neighbours
 from seqkern.evaluation.selection import (
     Choice,
@@ -58,7 +59,6 @@ from seqkern.solvers.thresholds import PLAIN
 from seqkern.study.feasible import check_training_part
 
 if TYPE_CHECKING:
-    from seqkern.evaluation.halving import Work
     from seqkern.solvers.layers.chain import Layers
 
 # Finished parts of a training or cross-validation: what they depend on, and the fits of the inner loop.
@@ -496,8 +496,6 @@ class Method:
             return _Fitting(self, data, rows, fit_cache=fit_cache).choose(fold)
 
 
-HELD_BYTES = 1 << 30
-"""Bytes of the matrices that a choice among many kernels keeps for later, where no limit is given."""
 FEWEST_SHARED = 4
 """Minimum number of outer folds that share fits: an inner loop has all but one of them, and needs three."""
 
@@ -594,13 +592,15 @@ class _Fitting:
                 inner = inner.with_groups(self.clusters(search.clusters))
             choices = [select(inner, candidates, self.make, search, fit_cache=self.fit_cache)]
         else:
-            # imported here: only a choice among many kernels, or for several folds, needs them
-            from seqkern.evaluation.halving import Schedule, halve, schedule
+            # imported here: only a choice among many kernels, or for several folds, needs it
             from seqkern.kernels.vectors.combination import CombinationKernel
 
             plan = Schedule()
             if search.budget is not None:
                 plan = schedule(len(self.rows), self.work(candidates, folds), search.budget)
+                if plan.seconds > search.budget and len(plan.left_out) == len(plan.work) - 1:
+                    least = math.ceil(plan.seconds * search.n_choices)
+                    tell(f"the time for choosing is too short: it takes at least {least} CPU seconds (--time {least}s)")
             for name, seconds in plan.left_out.items():
                 tell(f"{name} is left out: choosing it takes {seconds:.0f} CPU seconds; --time gives it more")
             several = [name for name, one in self.method.kernels.items() if isinstance(one, CombinationKernel)]
@@ -617,7 +617,7 @@ class _Fitting:
         self.callbacks.lap("choose")
         return choices
 
-    def work(self, candidates: Sequence[tuple[Any, dict[str, Any]]], folds: Indices | None) -> dict[str, "Work"]:
+    def work(self, candidates: Sequence[tuple[Any, dict[str, Any]]], folds: Indices | None) -> dict[str, Work]:
         """Return the predicted work of each kernel in the inner loops."""
         n, k = len(self.rows), self.method.search.folds
         sizes = [n * (k - 1) / k] * k
@@ -627,7 +627,8 @@ class _Fitting:
         if self.method.search.metric in WITHOUT_FOLDS:
             sizes = [n]
         n_classes = 2 if self.labels.kind == "real" else len(self.labels.classes)
-        return predicted_work(self.data.sources, candidates, self.labels.kind, n, n_classes, sizes)
+        more = REFINEMENTS if self.method.search.free.limits else 0
+        return predicted_work(self.data.sources, candidates, self.labels.kind, n, n_classes, sizes, more)
 
     def clusters(self, n: int) -> Indices:
         """Return the clusters of positive samples that the inner loop holds out, by the first candidate's kernel.

@@ -13,6 +13,7 @@ import numpy as np
 from seqkern.core.archive import canonical_json
 from seqkern.core.errors import ConfigError, FoldError, ParameterError, SeqkernError
 from seqkern.core.memory import parse_bytes
+from seqkern.core.progress import COMMON_CORE
 from seqkern.core.threads import given_threads
 from seqkern.evaluation.calibration import METHODS, VARIANCE
 from seqkern.evaluation.folds import FoldSet, Split
@@ -486,7 +487,7 @@ class PlannedMethod:
             cost = self.cost(fits, shape)
             if self.matrices is not None and fits.kernel in self.matrices.kernels:
                 seconds, sample = cost.seconds, (fits.kernel, fits.train + fits.test)
-                if sample in computed:  # the folds of a stage share a matrix
+                if sample in computed and self.matrices.kernels[fits.kernel].stored:  # the folds of a stage share it
                     seconds -= self.inputs[fits.kernel].computing(fits.train, fits.test)
                 computed.add(sample)
                 cost = FitCost(seconds, self.matrices.peak(fits, held))
@@ -498,7 +499,7 @@ JOB_THREADS = 2
 """Threads of the workflow's jobs that compute kernel values; fixed, so that every machine makes the same plan."""
 BASE_BYTES = 90_000_000
 """Memory of the interpreter and the imports of a job; scikit-learn, which few solvers import, takes as much again."""
-START_SECONDS = 3.0
+START_SECONDS = 1.5
 """CPU seconds of the imports, and of reading a small data set."""
 STORED_RECORD_BYTES = 400
 """Memory of a sample besides its content: id, label, rows of the tables."""
@@ -649,5 +650,5 @@ class DatasetPlanner:
 
 
 def _rounded(seconds: float) -> float:
-    """Return seconds rounded to three digits, as more would suggest too much precision."""
-    return float(f"{seconds:.3g}")
+    """Return seconds of a common core, rounded to three digits, as more would suggest too much precision."""
+    return float(f"{COMMON_CORE * seconds:.3g}")

@@ -29,7 +29,7 @@ from seqkern.core.memory import (
     more_memory,
     parse_bytes,
 )
-from seqkern.core.progress import tell
+from seqkern.core.progress import COMMON_CORE, tell
 from seqkern.core.threads import given_threads
 from seqkern.core.types import Array, Floats, Indices, Targets
 from seqkern.evaluation.halving import Work
@@ -250,7 +250,7 @@ FEATURE_NS = 8.0
 """Nanoseconds of computing a byte of features."""
 FEATURE_COPY_NS = 0.5
 """Nanoseconds of copying a byte of features, or of a product with it."""
-FIT_SECONDS = 8e-3
+FIT_SECONDS = 4e-3
 """CPU seconds of a fit, decisions and scores, however few samples there are."""
 RECORD_BYTES = 160
 """Memory of a solver for each record in addition to its feature vector, including temporary copies."""
@@ -307,6 +307,11 @@ class Source:
         callbacks.kernel_values(block, self.learns)
         done = self._transformed(block, self.transforms, train, test)
         return replace(done, diagonal=block.diagonal, test=None if like is None else done.test)
+
+    @property
+    def refitted(self) -> bool:
+        """Whether the values are computed anew for each training set."""
+        return self.kernel is not None and self.kernel.traits.data_dependent and self.kernel.stored_form is None
 
     @property
     def n_samples(self) -> int:
@@ -584,9 +589,9 @@ def is_all(rows: Indices, n: int) -> bool:
 def computed_samples(n: int, n_all: int, whole: bool) -> int:
     """Return the number of samples in the matrix that a request for n samples computes.
 
-    A matrix of all samples also serves the other training sets, but not a small subset.
+    A matrix of all samples also serves the other training sets, but not a subset of half of them.
     """
-    return n_all if whole and 2 * n >= n_all else n
+    return n_all if whole and 5 * n >= 3 * n_all else n
 
 
 class HeldMatrices:
@@ -859,25 +864,32 @@ def predicted_work(
     n: int,
     n_classes: int,
     sizes: Sequence[float],
+    more: int = 0,
 ) -> dict[str, Work]:
-    """Return the work of each kernel on n samples, and of its solvers on inner training sets of the given sizes."""
+    """Return the work of each kernel on n samples, and of its solvers on inner training sets of the given sizes.
+
+    A refinement tries `more` specifications.
+    """
     found = {}
     for name in dict.fromkeys(kernel for kernel, _ in candidates):
         source, specs = sources[name], [spec for kernel, spec in candidates if kernel == name]
         (values, product), share = source.predicted(), n / max(1, source.n_samples)
         power = 1 if source.gives != "gram" else 2
         solvers = [make_solver(spec, kind) for spec in specs]
-        fits = inputs = 0.0
+        work = FitWork(source.n_samples, n_classes, None, source.gives, product)
+        values, fits, fixed, inputs = values * share**power, 0.0, 0.0, 0.0
         for size, times in Counter(map(math.ceil, sizes)).items():
-            own = None if product is None else product * size / max(1, source.n_samples)
-            work = FitWork(size, n_classes, None, source.gives, own)
-            each = sum(one.fit_cost(work).seconds for one in solvers) / len(solvers)
-            fits += times * (FIT_SECONDS + each)
+            each, least = (sum(one.fit_cost(work.part(m, n_classes)).seconds for one in solvers) for m in (size, 1))
+            fits += times * max(0.0, each - least) / len(solvers)
+            fixed += times * (FIT_SECONDS + least / len(solvers))
             entries = size * n if product is None else 0  # solvers with one kernel share their matrices
             inputs += times * entries * SLICE_NS * 1e-9
             for one in source.transforms:
                 inputs += times * dense_algebra(1, one.fit_cubes(size)) * size * entries
-        found[name] = Work(values * share**power + inputs, fits, power, len(specs))
+            inputs += times * values * size * (2 * n - size) / n**2 if source.refitted else 0.0
+        values = 0.0 if source.refitted else values
+        values, fits, fixed, inputs = (COMMON_CORE * one for one in (values, fits, fixed, inputs))
+        found[name] = Work(values, fits, fixed, inputs, power, len(specs), more)
     return found
 
 

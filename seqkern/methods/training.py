@@ -506,7 +506,7 @@ def automatic_method(
         transforms={one.name: one.transforms for one, _ in members},
         calibration=calibration,
         threshold=threshold,
-        search=replace(search, budget=entry.budget(n, n_choices)),
+        search=replace(search, budget=entry.budget(n, n_choices), n_choices=n_choices),
     )
 
 

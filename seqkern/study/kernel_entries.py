@@ -486,7 +486,7 @@ def own_solvers(given: Mapping[str, Any]) -> tuple[str, ...] | None:
 # The kernel ``auto``: the portfolio kernels suited to a data set, of which the inner loop chooses one.
 
 AUTO = "auto"
-MINUTE = 60.0
+TWO_MINUTES = 120.0
 """Default of the predicted CPU seconds for choosing, for outer folds that share fits and for the final model."""
 KEYS = ("kernel", "time", "solvers")
 
@@ -552,7 +552,7 @@ class AutoKernel(Candidates):
         return cls(name, entry, seconds, own_solvers(entry))
 
     def budget(self, n: int, n_choices: int = 1) -> float:
-        """Return the predicted CPU seconds of a choice; by default a minute for 5,000 samples, or a third each.
+        """Return the predicted CPU seconds of a choice; by default two minutes for 5,000 samples, or a third each.
 
         Parameters
         ----------
@@ -567,7 +567,7 @@ class AutoKernel(Candidates):
         """
         if self.seconds is not None:
             return self.seconds / n_choices
-        return MINUTE * max(1.0, n / 5000) / (1 if n_choices == 1 else 3)
+        return TWO_MINUTES * max(1.0, n / 5000) / (1 if n_choices == 1 else 3)
 
     def takes(self, kind: str) -> bool:
         """Return whether the portfolio has kernels for a kind of data; True if the kind is unknown.

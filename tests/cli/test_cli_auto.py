@@ -1,6 +1,7 @@
 """``--kernel auto``, alternatives and default grids of kernels, on the command line and in a study's job."""
 
 import copy
+import re
 from unittest import mock
 
 import numpy as np
@@ -11,6 +12,7 @@ from seqkern.cli.main import main
 from seqkern.core.tsv import read_cells
 from seqkern.evaluation.selection import Search
 from seqkern.kernels import LikelihoodKernel
+from seqkern.methods import method
 from seqkern.methods.loading import load_model
 from seqkern.methods.training import automatic_method
 from seqkern.sequences.labels import make_labels
@@ -173,12 +175,12 @@ def test_the_kernel_of_the_greatest_evidence_is_chosen_and_fitted_once(variants)
     sequences, values = zip(*read_cells(variants)[1:], strict=True)
     X = SequenceSet.from_strings(sequences, "protein")
     labels = make_labels(X.ids, list(values), kind="real")
-    method = automatic_method(X, kind="real", entry=AutoKernel.parse("auto"), search=Search(metric="evidence"))
+    made = automatic_method(X, kind="real", entry=AutoKernel.parse("auto"), search=Search(metric="evidence"))
     with mock.patch.object(LikelihoodKernel, "_fit", autospec=True, side_effect=LikelihoodKernel._fit) as learned:
-        fitted = method.fit(method.data(X, labels))
+        fitted = made.fit(made.data(X, labels))
     assert learned.call_count == 1
     evidence = {}
-    for name, kernel in method.kernels.items():
+    for name, kernel in made.kernels.items():
         kernel = copy.deepcopy(kernel).fit(X, labels.y)
         solver = GPR(noise="prior", most_samples=1000).fit(kernel(X), labels.y)
         evidence[name] = solver.report_["log_marginal_likelihood"] / len(X)
@@ -186,6 +188,22 @@ def test_the_kernel_of_the_greatest_evidence_is_chosen_and_fitted_once(variants)
     assert dict(zip([name for name, _ in fitted.choice.candidates], fitted.choice.scores[:, 0], strict=True)) == (
         pytest.approx(evidence, rel=1e-6)
     )
+
+
+def test_choices_that_share_no_fits_divide_the_time(variants, capsys):
+    given = ["train", str(variants), "-o", str(variants.parent / "m.seqkern"), "--time", "60s"]
+    with mock.patch.object(method, "schedule", side_effect=method.schedule) as planned:
+        assert main(given) == 0
+    assert [call.args[2] for call in planned.call_args_list] == [10.0] * 6
+
+
+def test_a_time_too_short_for_any_kernel_is_told_with_the_least_that_suffices(donors, capsys):
+    given = ["train", str(donors / "pos.fa"), str(donors / "neg.fa"), "-o", str(donors / "m.seqkern"), "--cv", "0"]
+    assert main([*given, "--time", "0.01s"]) == 0
+    (line,) = [line for line in capsys.readouterr().err.splitlines() if "too short" in line]
+    least = re.search(r"it takes at least ([0-9.]+) CPU seconds \(--time \1s\)$", line)[1]
+    assert main([*given, "--time", f"{least}s"]) == 0
+    assert "too short" not in capsys.readouterr().err
 
 
 def test_evidence_needs_a_process(variants, capsys):

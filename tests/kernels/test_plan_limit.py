@@ -22,10 +22,10 @@ def random_set(lengths, size=20, alphabet="protein", seed=0):
 
 
 class Slow(Kernel):
-    """Predicts 200 hours, and starts at once."""
+    """Predicts 200 hours of a common core, and starts at once."""
 
     def plan(self, X, Y=None):
-        return Plan("direct", seconds=720_000.0)
+        return Plan("direct", seconds=360_000.0)
 
     def _prepare(self, X, like):
         raise AssertionError("started")

@@ -386,6 +386,7 @@ class OneAgainstRest(BinaryEnsemble):
 # Multi-class solvers with a binary classifier for each pair of classes: voting, or a decision graph.
 
 CHUNK_ROWS = 4096  # Rows predicted at a time
+PAIR_SECONDS = 1.2e-3  # CPU seconds of a pair's classifier, with its decisions, however few samples there are
 
 
 class PairwiseEnsemble(BinaryEnsemble):
@@ -404,7 +405,8 @@ class PairwiseEnsemble(BinaryEnsemble):
         pair = work.part(2 * work.n / max(2, work.classes))
         each = self.binary.fit_cost(pair)
         copied = 8 * pair.n * pair.width if work.gives in ("gram", "features") and n_pairs > 1 else 0
-        return FitCost(n_pairs * (each.seconds + copied * 1e-9), each.bytes + copied)
+        own = PAIR_SECONDS if n_pairs > 1 else 0.0
+        return FitCost(n_pairs * (each.seconds + own + copied * 1e-9), each.bytes + copied)
 
     @classmethod
     def examples(cls) -> list[Self]:
