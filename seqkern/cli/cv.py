@@ -93,11 +93,9 @@ def outer_folds(request: MethodRequest, folds: int) -> OuterFolds:
 def count_choices(request: MethodRequest, folds: int, labels: Labels) -> int:
     """Return the approximate number of outer folds that share no fits, before groups of samples are known."""
     drawn = request.fold_method in (None, "stratified", "grouped", "locus")
-    metric = request.metric
-    if metric is None and labels.kind == "real":
-        metric = default_metric(request.solver or default_solver(labels.kind, len(labels)))
-    shares = folds >= FEWEST_SHARED and request.repeats == 1 and not request.inner_folds
-    if drawn and shares and metric not in WITHOUT_FOLDS:
+    solver = request.solver or (default_solver("real", len(labels)) if labels.kind == "real" else "")
+    drawn = drawn and (request.metric or default_metric(solver)) not in WITHOUT_FOLDS
+    if drawn and folds >= FEWEST_SHARED and request.repeats == 1 and not request.inner_folds:
         return 0
     columns = {"leave-one-group-out": labels.groups, "predefined": labels.folds}
     if request.fold_method == "leave-one-out":

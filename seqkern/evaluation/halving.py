@@ -8,7 +8,7 @@ ones, so that a busy computer does not change the choice.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -52,18 +52,10 @@ FINALISTS = 4
 
 @dataclass(frozen=True)
 class Rung:
-    """One round of successive halving: the number of samples, and each kernel's best mean score.
-
-    >>> Rung(200, {"spectrum:k=3": 0.8, "mismatch:k=5,m=1": 0.9}).ranked()
-    ['mismatch:k=5,m=1', 'spectrum:k=3']
-    """
+    """One round of successive halving: the number of samples, and each kernel's best mean score."""
 
     n: int  # Number of samples
     scores: dict[str, float]  # The best mean score of each kernel that took part
-
-    def ranked(self) -> list[str]:
-        """Return the kernels from best to worst; ties keep the listed order."""
-        return sorted(self.scores, key=lambda name: -round(self.scores[name], DIGITS))
 
 
 # The stages that a budget allows.
@@ -133,15 +125,20 @@ class Schedule:
                 found.append(name)
         return found
 
+    def dearest(self) -> Iterator[tuple[Stage, list[str]]]:
+        """Yield the stages, each with the kernels that it compares if the costliest survive."""
+        names = sorted(self.work.keys() - self.left_out.keys(), key=lambda name: (-self.work[name].seconds(), name))
+        for i, stage in enumerate(self.stages):
+            names = self.affordable(names, stage) if i else names
+            names = names[:FINALISTS] if i and not stage.coarse else names
+            yield stage, names
+
     @property
     def seconds(self) -> float:
         """Predicted CPU seconds of all stages, if each stage compares what it has time for."""
-        total, names = 0.0, [name for name in self.work if name not in self.left_out]
-        for i, stage in enumerate(self.stages):
-            names = self.affordable(sorted(names, key=lambda name: -self.work[name].seconds()), stage)
-            names = names[:FINALISTS] if i and i + 1 == len(self.stages) else names
-            total += stage.total([self.work[name] for name in names])
-        return total + max((self.work[name].refining for name in names if self.refines), default=0.0)
+        stages = [(stage, [self.work[name] for name in names]) for stage, names in self.dearest()]
+        refining = max((one.refining for one in stages[-1][1] if self.refines), default=0.0)
+        return refining + sum(stage.total(work) for stage, work in stages)
 
 
 def schedule(n: int, work: Mapping[str, Work], budget: float) -> Schedule:
@@ -242,18 +239,15 @@ def halve(
     search = search if plan.refines else replace(search, free=replace(search.free, limits=()))
     choices = []
     for one, rows, before, rungs in zip(trials, sets, spent, found, strict=True):
-        choice = best_choice(one, search, combinations)
-        if len(one.labels) < len(rows):  # decisions about some samples only
-            choice = replace(choice, decisions=None, n_folds=0)
-        choices.append(
-            replace(
-                choice,
-                n_fits=sum(every.n_fits for every in before),
-                not_converged=sum(every.not_converged for every in before),
-                worst_gap=max((gap for every in before for gap in every.gaps), default=None),
-                rungs=rungs if plan.work else (),
-            )
+        choice = replace(
+            best_choice(one, search, combinations),
+            n_fits=sum(every.n_fits for every in before),
+            not_converged=sum(every.not_converged for every in before),
+            worst_gap=max((gap for every in before for gap in every.gaps), default=None),
+            rungs=rungs if plan.work else (),
         )
+        partial = len(one.labels) < len(rows)  # decisions about some samples only
+        choices.append(replace(choice, decisions=None, n_folds=0) if partial else choice)
     return choices
 
 

@@ -604,16 +604,8 @@ class _Fitting:
             for name, seconds in plan.left_out.items():
                 tell(f"{name} is left out: choosing it takes {seconds:.0f} CPU seconds; --time gives it more")
             several = [name for name, one in self.method.kernels.items() if isinstance(one, CombinationKernel)]
-            choices = halve(
-                self.inner,
-                candidates,
-                self.make,
-                plan,
-                search,
-                combinations=several,
-                folds=folds,
-                fit_cache=self.fit_cache,
-            )
+            how: dict[str, Any] = {"combinations": several, "folds": folds, "fit_cache": self.fit_cache}
+            choices = halve(self.inner, candidates, self.make, plan, search, **how)
         self.callbacks.lap("choose")
         return choices
 

@@ -17,7 +17,7 @@ from seqkern.core.progress import COMMON_CORE
 from seqkern.core.threads import given_threads
 from seqkern.evaluation.calibration import METHODS, VARIANCE
 from seqkern.evaluation.folds import FoldSet, Split
-from seqkern.evaluation.halving import FINALISTS, Schedule, schedule
+from seqkern.evaluation.halving import Schedule, schedule
 from seqkern.evaluation.held_out import neighbours
 from seqkern.evaluation.selection import inner_folds, unequal
 from seqkern.gram.stored_matrix import EXACT_ROWS, LANCZOS_STEPS, SAMPLED_ROWS
@@ -265,24 +265,15 @@ class SolverCosts:
 class Fits:
     """The fits of solvers on one input.
 
-    The costliest of `specs`, `count` times, represents a solver that is not chosen yet; `final` marks the fit
-    on the whole training set.
-
-    >>> Fits("three", 60, 30, ({"solver": "csvc"},)).count
-    1
+    The costliest of `specs`, as often as there are some, represents a solver that is not chosen yet; `final` marks the
+    fit on the whole training set.
     """
 
     kernel: str  # Its name
     train: int  # Samples
     test: int  # Samples
-    # Of the solvers; the costliest stands for one that is not chosen yet, `count` times
     specs: tuple[Mapping[str, Any], ...]
     final: bool = False  # Whether this is the fit on the whole training set
-
-    @property
-    def count(self) -> int:
-        """Number of fits."""
-        return len(self.specs)
 
 
 @dataclass(frozen=True, eq=False)
@@ -394,12 +385,7 @@ class PlannedMethod:
 
     def _halving(self, shape: FoldShape) -> Iterator[Fits]:
         """Yield the fits of successive halving, with the costliest kernels surviving."""
-        stages = self._schedule(shape)
-        names = sorted(stages.work, key=lambda name: -stages.work[name].seconds())
-        names = [name for name in names if name not in stages.left_out]
-        for i, stage in enumerate(stages.stages):
-            names = stages.affordable(names, stage) if i else names
-            names = names[:FINALISTS] if i and not stage.coarse else names
+        for stage, names in self._schedule(shape).dearest():
             for train, valid in shape.inner:
                 for name in names:
                     own = tuple(spec for kernel, spec in self.candidates if kernel == name)
@@ -478,7 +464,7 @@ class PlannedMethod:
 
     def n_fits(self, shape: FoldShape) -> int:
         """Return the number of fits of a fold."""
-        return sum(fits.count for fits in self.evaluating(shape))
+        return sum(len(fits.specs) for fits in self.evaluating(shape))
 
     def _total(self, steps: Iterator[Fits], shape: FoldShape) -> FitCost:
         """Return the total cost of sequential fits, with the matrices that are held from one to the next."""
