@@ -348,17 +348,10 @@ def portfolio(traits: "Traits", real: bool = False) -> "list[Member]":
     >>> [member.name.partition(":")[0] for member in portfolio(windows)][:3]
     ['weighted_degree', 'weighted_degree', 'shifted_weighted_degree']
     """
-    lists = {
-        "windows": _windows,
-        "regions": _regions,
-        "peptides": _peptides,
-        "proteins": _proteins,
-        "other": _other,
-        "several": _several,
-    }
+    of = {"windows": _windows, "regions": _regions, "peptides": _peptides, "proteins": _proteins, "several": _several}
     found: dict[str, Member] = {}
     aligned = _aligned(traits) if real and traits.kind in ("peptides", "proteins") and traits.equal else ()
-    others = () if aligned and traits.kind == "proteins" else lists[traits.kind](traits)
+    others = () if aligned and traits.kind == "proteins" else of.get(traits.kind, _other)(traits)
     for member in (*aligned, *others, *_views(traits)):
         one = member if isinstance(member, Member) else Member.of(member)
         found.setdefault(one.name, one)
@@ -609,10 +602,7 @@ GRIDS: "dict[str, tuple[Points, Points]]" = {
         _pairs("k", "sigma", (2, 1.0), (3, 1.0), (3, 2.0), (4, 4.0)),
         _pairs("k", "sigma", (1, 1.0), (1, 3.0), (2, 2.0)),
     ),
-    "locality_improved": (
-        _pairs("l", "d1", (2, 2), (3, 3), (4, 4)),
-        _pairs("l", "d1", (2, 2), (3, 3), (4, 4)),
-    ),
+    "locality_improved": (_pairs("l", "d1", (2, 2), (3, 3), (4, 4)), _pairs("l", "d1", (2, 2), (3, 3), (4, 4))),
 }
 
 

@@ -62,6 +62,24 @@ class Rung:
 
 
 @dataclass(frozen=True)
+class Stage:
+    """A comparison of kernels on a share of the samples, by one solver (`coarse`) or all, within so many seconds."""
+
+    share: float = 1.0
+    coarse: bool = False
+    seconds: float = math.inf
+    held: bool = False  # Whether the stage before computed the values
+
+    def total(self, work: Collection[Work]) -> float:
+        """Return the seconds of some kernels."""
+        return sum(one.seconds(self) for one in work)
+
+
+WHOLE = Stage()
+"""The comparison of kernels by all solvers on all samples."""
+
+
+@dataclass(frozen=True)
 class Work:
     """Predicted CPU seconds of a kernel on all samples: of its values, and of the inner loop with one solver.
 
@@ -78,9 +96,8 @@ class Work:
     specs: int = 1  # Number of solver specifications
     more: int = 0  # Number of further specifications that a refinement tries
 
-    def seconds(self, stage: Stage | None = None) -> float:
+    def seconds(self, stage: Stage = WHOLE) -> float:
         """Return the seconds of a stage; by default of all specifications on all samples."""
-        stage = Stage() if stage is None else stage
         count = 1 if stage.coarse else self.specs
         values = self.slices if stage.held else self.values + self.slices
         return (values + self.fits * count) * stage.share**self.power + self.fixed * count
@@ -92,24 +109,10 @@ class Work:
 
 
 @dataclass(frozen=True)
-class Stage:
-    """A comparison of kernels on a share of the samples, by one solver (`coarse`) or all, within so many seconds."""
-
-    share: float = 1.0
-    coarse: bool = False
-    seconds: float = math.inf
-    held: bool = False  # Whether the stage before computed the values
-
-    def total(self, work: Collection[Work]) -> float:
-        """Return the seconds of some kernels."""
-        return sum(one.seconds(self) for one in work)
-
-
-@dataclass(frozen=True)
 class Schedule:
     """The stages of a search, the work of each kernel, and the kernels that the budget leaves out."""
 
-    stages: Sequence[Stage] = (Stage(),)
+    stages: Sequence[Stage] = (WHOLE,)
     work: Mapping[str, Work] = field(default_factory=dict)
     left_out: Mapping[str, float] = field(default_factory=dict)  # With their seconds
     refines: bool = True  # Whether there is time to refine the choice
@@ -179,10 +182,6 @@ def schedule(n: int, work: Mapping[str, Work], budget: float) -> Schedule:
     while stages[0].total([work[name] for name in kept]) > each and stages[0].share > small.share:
         stages = [Stage(stages[0].share / 2, True), replace(coarse, seconds=each)]
     return Schedule((*stages, replace(last, seconds=each * (3 - len(stages)))), work, left_out, refines)
-
-
-WHOLE = Stage()
-"""The comparison of kernels by all solvers on all samples."""
 
 
 # The search: all training sets of a cross-validation at once, kernel by kernel, so that they share matrices and fits.

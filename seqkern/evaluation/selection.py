@@ -316,11 +316,7 @@ class SharedFits:
     """
 
     def __init__(
-        self,
-        data: Numbers,
-        make_solver: MakeSolver,
-        sample: Indices,
-        fit_cache: FitCache | None = None,
+        self, data: Numbers, make_solver: MakeSolver, sample: Indices, fit_cache: FitCache | None = None
     ) -> None:
         self.data, self.make, self.sample, self.fit_cache = data, make_solver, sample, fit_cache
         self._found: dict[str, dict[str, Any]] = {}
@@ -683,11 +679,7 @@ _CLASSES: "dict[str, Measure]" = {
 }
 # for each kind of labels: name → function of (labels, decisions, predictions); larger is better
 METRICS: "dict[str, dict[str, Measure]]" = {
-    "binary": {
-        "auc": _on_decisions(ranking.roc_auc),
-        "roc50": _on_decisions(ranking.roc_n),
-        **_CLASSES,
-    },
+    "binary": {"auc": _on_decisions(ranking.roc_auc), "roc50": _on_decisions(ranking.roc_n), **_CLASSES},
     "multiclass": {
         "auc": _MACRO_AUC,
         "macro_auc": _MACRO_AUC,
@@ -696,10 +688,7 @@ METRICS: "dict[str, dict[str, Measure]]" = {
         "q3": _CLASSES["accuracy"],
         "q8": _CLASSES["accuracy"],
     },
-    "real": {
-        "r2": _on_predictions(metrics.r2),
-        "rmse": lambda y, decisions, predicted: -metrics.rmse(y, predicted),
-    },
+    "real": {"r2": _on_predictions(metrics.r2), "rmse": lambda y, decisions, predicted: -metrics.rmse(y, predicted)},
 }
 # What decides between equally good candidates that are equally simple.
 TIES: dict[str, tuple[str, ...]] = {

@@ -60,9 +60,9 @@ def test_only_the_tiles_of_a_job_count(tmp_path):
 def test_commands_say_once_what_takes_longer_than_a_minute(capsys):
     Plan("direct", seconds=500.0).check()
     with reporting():
-        Plan("direct", seconds=59.0).check()
-        Plan("direct", seconds=5400.0).check()
-        Plan("direct", seconds=5400.0).check()
+        Plan("direct", seconds=29.0).check()
+        Plan("direct", seconds=2700.0).check()
+        Plan("direct", seconds=2700.0).check()
     assert capsys.readouterr().err == "seqkern: about 1.5 hours of one processor core are predicted\n"
 
 
