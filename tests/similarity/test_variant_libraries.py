@@ -306,6 +306,18 @@ def test_fold_methods_of_a_label_table_and_of_variants(files, capsys, options, d
     assert "random" not in err
 
 
+def test_a_split_by_value_is_headed_by_the_order_of_the_values(files, capsys):
+    out, _ = cv(files, capsys, "v.tsv", "--fold-method", "value")
+    first, second = (line.split()[0] for line in out.splitlines()[2:4])
+    assert (first, second) == ("Spearman", "R²")
+    assert "R² compares with the mean of the tested values" in out
+    assert "the mean label" not in out  # a constant has no order
+    argv = ["train", str(files / "v.fa"), "--labels", str(files / "v.tsv"), "--kernel", "weighted_degree:degree=1"]
+    argv += ["--solver", "svr:C=1", "--cv", "5", "--fold-method", "value", "-o", str(files / "m")]
+    assert main(argv) == 0
+    assert "Spearman ρ" in capsys.readouterr().out.splitlines()[1]
+
+
 def test_columns_of_groups_and_folds_may_be_missing(files, capsys):
     for method, name in (("predefined", "fold"), ("grouped", "group"), ("leave-one-group-out", "group")):
         _, err = cv(files, capsys, "v.tsv", "--fold-method", method, code=1)
