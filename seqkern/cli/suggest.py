@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from itertools import islice
 from typing import Any, cast
 
 import numpy as np
@@ -13,10 +14,10 @@ from seqkern.cli.new_sequences import joined, read_chunks
 from seqkern.cli.output import log, log_formulas, naming_file, output_writer, print_output, warn
 from seqkern.cli.requests_models import SuggestRequest
 from seqkern.cli.requests_training import MethodRequest
-from seqkern.cli.wrong_files import holds_table
+from seqkern.cli.wrong_files import holds_fasta, holds_table
 from seqkern.core.archive import check_writable
 from seqkern.core.errors import ModelError, ParameterError, SequenceError, naming
-from seqkern.core.text_files import source_name
+from seqkern.core.text_files import open_lines, source_name
 from seqkern.core.tsv import format_cell, table_text
 from seqkern.core.types import Floats
 from seqkern.methods.acquisition import (
@@ -46,7 +47,12 @@ def run(request: SuggestRequest) -> None:
     with naming(request.model):
         request = _with_rule(model, request)
     with naming_file(source_name(request.fasta)):
-        pool = _mutants(model, request) if request.has("positions") or request.has("mutations") else None
+        pool = None
+        if request.has("positions") or request.has("mutations"):
+            pool = _mutants(model, request)
+        elif request.acquisition is not None and not _reads(model) and _holds_one(request.fasta):
+            log(f"{source_name(request.fasta)}: one record, the parent of all single mutants; --mutations allows more")
+            pool = _mutants(model, request.but(mutations=1))
         found = _found(model, request, pool)
     log_formulas(found.ids, request)
     rows = _label_rows(model, found) if isinstance(found, Suggestions) else _variant_rows(found)
@@ -91,11 +97,26 @@ def _with_rule(model: Any, request: SuggestRequest) -> SuggestRequest:
     return request.but(acquisition=request.acquisition or "ucb")
 
 
+def _holds_one(path: str) -> bool:
+    """Return whether a file is FASTA of one record."""
+    if not holds_fasta(path):
+        return False
+    with open_lines(path) as (lines, _):
+        return len(list(islice((line for line in lines if line.startswith(">")), 2))) == 1
+
+
+def _reads(model: Any) -> str:
+    """Return what keeps a model from being applied to variants of a parent; empty if nothing does."""
+    tracks = [*model.kernel.traits.tracks, *sorted(set(model.kernel.traits.views) - set(model.sequence_views))]
+    if tracks:
+        return f"reads {tracks[0]!r} of each variant"
+    return "is not of single sequences" if model.alphabet is None or len(model.sequence_views) > 1 else ""
+
+
 def _mutants(model: Any, request: SuggestRequest) -> MutantPool:
     """Return the pool of all wanted variants of the parent."""
-    reads = [*model.kernel.traits.tracks, *sorted(set(model.kernel.traits.views) - set(model.sequence_views))]
-    if model.alphabet is None or reads or len(model.sequence_views) > 1:
-        what = f"reads {reads[0]!r} of each variant" if reads else "is not of single sequences"
+    what = _reads(model)
+    if what:
         given = request.flag("positions" if request.has("positions") else "mutations").split()[0]
         raise ModelError(what, file=request.model, remedy=f"give the variants as a file, without {given}")
     parents = [

@@ -374,6 +374,21 @@ def test_all_variants_at_some_positions(variants, capsys):
     assert rows[0]["sequence"] == "".join(best)
 
 
+def test_a_lone_parent_stands_for_its_single_mutants(variants, capsys):
+    folder, path, sequences = variants
+    assert main(["suggest", path, str(folder / "parent.fa"), "-n", "400"]) == 0
+    out, err = capsys.readouterr()
+    rows = [line.split("\t") for line in out.splitlines()[1:]]
+    assert "one record, the parent of all single mutants; --mutations allows more\n" in err
+    assert rows
+    for _, name, sequence, *_ in rows:
+        differ = [i for i, (a, b) in enumerate(zip(sequence, sequences[0], strict=True)) if a != b]
+        assert [f"{sequences[0][i]}{i + 1}{sequence[i]}" for i in differ] == [name]
+        assert sequence not in sequences[:60]  # those measured
+    assert main(["suggest", path, str(folder / "parent.fa"), "--mutations", "1", "-n", "400"]) == 0
+    assert capsys.readouterr().out == out
+
+
 def decisions_of(model, sequences):
     return model.decision(join_views({"sequence": SequenceSet.from_strings(sequences, "protein")}))
 
