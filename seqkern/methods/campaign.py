@@ -211,11 +211,6 @@ def replay(
         )
     sign = -1.0 if minimize else 1.0
     wanted = sign * y >= np.sort(sign * y)[-math.ceil(TOP * len(y))]
-    rules: dict[str, tuple[Specs, str, float]] = {
-        "model": (KERNELS, acquisition, kappa),
-        "greedy": (KERNELS, "ucb", 0.0),
-    }
-    rules["ridge"] = ONE_HOT[:1], "ucb", 0.0
     found = np.empty((REPEATS, len(STRATEGIES), rounds, 2))
     for repeat in range(REPEATS):
         order = np.random.default_rng([seed, repeat]).permutation(len(X))
@@ -226,7 +221,8 @@ def replay(
                 if r:
                     more = order[~np.isin(order, measured)]
                     if strategy != "random" and np.ptp(y[measured]) > 0:
-                        kernels, rule, width = rules[strategy]
+                        kernels = ONE_HOT[:1] if strategy == "ridge" else KERNELS
+                        rule, width = (acquisition, kappa) if strategy == "model" else ("ucb", 0.0)
                         key = len(kernels), measured.tobytes()
                         if key not in models:
                             models[key] = _trained(X, y, measured, kernels, n_threads)

@@ -488,13 +488,10 @@ def find_library(X: SequenceSet) -> Library | None:
         return None
     lengths: tuple[int, ...] | None = ()
     if near.mean() >= LIBRARY_SHARE and _linkage(differ[near]) <= LINKED:
-        lengths = () if whole else _lengths_of_alike(X, parent)
-    elif whole and X.alphabet.name == "protein" and _combined(residues):
-        near[:] = True
-    else:
-        return None
-    most = int(counts[near].max())
-    return None if lengths is None else Library(len(rows), length, int(np.median(counts[near])), most, lengths)
+        lengths, counts = () if whole else _lengths_of_alike(X, parent), counts[near]
+    elif not whole or X.alphabet.name != "protein" or not _combined(residues):
+        lengths = None
+    return None if lengths is None else Library(len(rows), length, int(np.median(counts)), int(counts.max()), lengths)
 
 
 def _spaced(n: int) -> Indices:
