@@ -20,6 +20,7 @@ from seqkern.sequences.fasta import AnySource
 from seqkern.sequences.tracks import Track
 from seqkern.study.data_entry import DataEntry, SeveralSequences, with_regions
 from seqkern.study.several_sequences import NOTE, SequenceFiles, SequenceTable, SequenceView
+from seqkern.study.tables import column_of_names
 from seqkern.study.vectors import View, holds_sequences, parse_views
 
 if TYPE_CHECKING:
@@ -229,12 +230,11 @@ def read_several(model: Model, request: NewSamples, policies: Mapping[str, str])
             )
     places = {name: str(place["file"] if isinstance(place, dict) else place) for name, place in given.items()}
     views = tuple(SequenceView(name, places[name]) for name in wanted)
-    source: SequenceFiles | SequenceTable
-    if files:
-        source = SequenceFiles(views, missing)
-    else:
-        source = SequenceTable(request.fasta, views, request.id_column or note.get("id"), missing)
-    return source.read(".", policies, wanted).sequences
+    table = SequenceTable(request.fasta, views, request.id_column, missing)
+    read = (SequenceFiles(views, missing) if files else table).read(".", policies, wanted)
+    given_ids = files or request.id_column or policies.get("ids") == "number"
+    name = None if given_ids else column_of_names(read.columns, list(places.values()), note.get("id"))
+    return read.sequences if name is None else read.sequences.replace(ids=read.columns[name])
 
 
 def read_given(request: Tracks, kernel: Kernel, policies: Mapping[str, str]) -> SequenceSet | None:

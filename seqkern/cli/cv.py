@@ -212,6 +212,8 @@ def cross_validated(
             shares=bool(choices),
         )
     found = estimates(results, data.labels.take(data.labels.used()))
+    if outer.method == "value":
+        found = {name: found[name] for name in sorted(found, key=lambda name: name != "spearman")}
     headline = next(iter(found), None)
     beside: Sequence[Rival] = ()
     if headline is not None and data.residues is None:
@@ -248,6 +250,8 @@ INTERVALS = {
 def notes(found: CrossValidated) -> Iterator[str]:
     """Yield sentences on the design, the intervals and the permutation test."""
     yield design(found)
+    if found.outer.method == "value":
+        yield "R² compares with the mean of the tested values, which training on lower ones cannot know; ρ with ranks"
     counts = Counter(
         str(row["value"]) for result in found.results for row in result.choices if row["parameter"] == "kernel"
     )
@@ -307,7 +311,8 @@ def _p_words(p: float) -> str:
 
 def how_good(estimate: Mapping[str, Any], kind: str) -> str:
     """Return the headline score of a cross-validation with its interval, beside the best baseline, from its record."""
-    metric = next((name for name in ("auc", "r2", *estimate["scores"]) if name in estimate["scores"]), None)
+    first = "spearman" if DESIGNS["value"] in estimate["folds"] else "auc"
+    metric = next((name for name in (first, "r2", *estimate["scores"]) if name in estimate["scores"]), None)
     if metric is None:
         return "no score: no fold has samples to score"
     one = estimate["scores"][metric]

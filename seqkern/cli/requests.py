@@ -262,7 +262,7 @@ class Tracks(Threads):
         "a1,a2,a3, or with names for kernels, heavy=vh_seq,light=vl_seq; default for a model: as in training",
         metavar="COLUMNS",
     )
-    id_column: str | None = option("column of ids of that table (default: rows are numbered)", metavar="NAME")
+    id_column: str | None = option("column of ids of that table (default: detected, or row numbers)", metavar="NAME")
     missing: str | None = option(
         "samples that lack one of their sequences: refuse them, leave them out, or keep an empty sequence (default: "
         "error, or as in training)",

@@ -298,7 +298,7 @@ class Variants(
     Request,
     group=(
         "all variants of a parent",
-        "in place of a pool the file holds one record, the parent; its positions count from 1",
+        "in place of a pool the file holds one record, the parent (alone: its single mutants); positions count from 1",
     ),
     everyday=("positions", "mutations"),
 ):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from itertools import islice
 from typing import Any, cast
 
 import numpy as np
@@ -13,7 +14,7 @@ from seqkern.cli.new_sequences import joined, read_chunks
 from seqkern.cli.output import log, log_formulas, naming_file, output_writer, print_output, warn
 from seqkern.cli.requests_models import SuggestRequest
 from seqkern.cli.requests_training import MethodRequest
-from seqkern.cli.wrong_files import holds_table
+from seqkern.cli.wrong_files import holds_fasta, holds_table
 from seqkern.core.archive import check_writable
 from seqkern.core.errors import ModelError, ParameterError, SequenceError, naming
 from seqkern.core.text_files import source_name
@@ -30,6 +31,7 @@ from seqkern.methods.acquisition import (
 from seqkern.methods.campaign import PROCESS, REPEATS, TOP, MutantPool, read_positions, replay
 from seqkern.methods.loading import load_model
 from seqkern.methods.model import Model
+from seqkern.sequences.fasta import records_of
 from seqkern.sequences.sequence_set import SequenceSet
 
 
@@ -46,7 +48,11 @@ def run(request: SuggestRequest) -> None:
     with naming(request.model):
         request = _with_rule(model, request)
     with naming_file(source_name(request.fasta)):
-        pool = _mutants(model, request) if request.has("positions") or request.has("mutations") else None
+        of_parent = request.has("positions") or request.has("mutations")
+        if not of_parent and request.acquisition is not None and not _reads(model) and _holds_one(request.fasta):
+            log(f"{source_name(request.fasta)}: one record, the parent of all single mutants; --mutations allows more")
+            of_parent, request = True, request.but(mutations=1)
+        pool = _mutants(model, request) if of_parent else None
         found = _found(model, request, pool)
     log_formulas(found.ids, request)
     rows = _label_rows(model, found) if isinstance(found, Suggestions) else _variant_rows(found)
@@ -55,18 +61,16 @@ def run(request: SuggestRequest) -> None:
     _write(rows, request)
     if request.acquisition != given.acquisition:
         log("a model of numbers: chosen by an upper confidence bound (ucb); --acquisition names another rule")
+    name = source_name(request.fasta)
     if pool is not None:
-        log(f"{source_name(request.fasta)}: {pool.describe()}")
+        log(f"{name}: {pool.describe()}")
     if found.n_known is None:
-        said = f"{request.model} does not say which records had a label in training: the pool may hold some"
-        warn(said)
+        warn(f"{request.model} does not say which records had a label in training: the pool may hold some")
     elif found.n_known:
         what = "1 record" if found.n_known == 1 else f"{found.n_known} records"
-        said = f"{what} left out, equal to records with a label in training"
-        log(f"{source_name(request.fasta)}: {said}")
+        log(f"{name}: {what} left out, equal to records with a label in training")
     if len(found.ids) < request.n:
-        said = f"{len(found.ids)} records chosen, not {request.n} (-n): the pool has no more to choose from"
-        log(f"{source_name(request.fasta)}: {said}")
+        log(f"{name}: {len(found.ids)} records chosen, not {request.n} (-n): the pool has no more to choose from")
     log(found.sentence())
 
 
@@ -91,11 +95,23 @@ def _with_rule(model: Any, request: SuggestRequest) -> SuggestRequest:
     return request.but(acquisition=request.acquisition or "ucb")
 
 
+def _holds_one(path: str) -> bool:
+    """Return whether a file is FASTA of one record."""
+    return holds_fasta(path) and len(list(islice(records_of(path), 2))) == 1
+
+
+def _reads(model: Any) -> str:
+    """Return what keeps a model from being applied to variants of a parent; empty if nothing does."""
+    tracks = [*model.kernel.traits.tracks, *sorted(set(model.kernel.traits.views) - set(model.sequence_views))]
+    if tracks:
+        return f"reads {tracks[0]!r} of each variant"
+    return "is not of single sequences" if model.alphabet is None or len(model.sequence_views) > 1 else ""
+
+
 def _mutants(model: Any, request: SuggestRequest) -> MutantPool:
     """Return the pool of all wanted variants of the parent."""
-    reads = [*model.kernel.traits.tracks, *sorted(set(model.kernel.traits.views) - set(model.sequence_views))]
-    if model.alphabet is None or reads or len(model.sequence_views) > 1:
-        what = f"reads {reads[0]!r} of each variant" if reads else "is not of single sequences"
+    what = _reads(model)
+    if what:
         given = request.flag("positions" if request.has("positions") else "mutations").split()[0]
         raise ModelError(what, file=request.model, remedy=f"give the variants as a file, without {given}")
     parents = [

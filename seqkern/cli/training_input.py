@@ -14,12 +14,12 @@ from seqkern.cli.common import OF_TABLE, check_names, given_files, read_tracks, 
 from seqkern.cli.output import log, log_counts, log_unlabelled, warn
 from seqkern.cli.requests import POLICIES
 from seqkern.cli.requests_training import MethodRequest
-from seqkern.cli.wrong_files import check_genome, check_kinds, check_same, check_twice, holds_table
+from seqkern.cli.wrong_files import check_genome, check_kinds, check_same, check_twice, holds_fasta, holds_table
 from seqkern.core.checks import read_number, whole_number
 from seqkern.core.errors import LabelError, ParameterError
 from seqkern.core.progress import parse_duration
-from seqkern.core.text_files import is_one_file, open_lines
-from seqkern.core.tsv import is_excel, read_cells
+from seqkern.core.text_files import is_one_file
+from seqkern.core.tsv import read_cells
 from seqkern.evaluation.auto import LARGE_SOLVER, LARGEST_GRAM, default_metric, default_solver, kernel_grid, traits_of
 from seqkern.evaluation.held_out import check_postprocessing
 from seqkern.evaluation.selection import Candidate
@@ -45,7 +45,7 @@ from seqkern.study.data_entry import UNLABELLED_FILE
 from seqkern.study.dataset import Dataset, make_dataset
 from seqkern.study.kernel_entries import AnyKernel, AutoKernel, KernelEntry, read_kernel
 from seqkern.study.solver_entries import SolverEntry
-from seqkern.study.tables import label_column
+from seqkern.study.tables import column_of_names, label_column
 
 # Notes on standard error about labels that are probably a mistake.
 
@@ -317,9 +317,8 @@ def with_columns(request: AnyTraining) -> AnyTraining:
                 remedy=f"name it with {flag}",
             )
     log(f"{file}: sequences in column {sequence}, labels in column {label}; --sequences and --label-field name others")
-    return request.but(
-        sequences=sequence, label_field=label, id_column=request.id_column or ("id" if "id" in columns else None)
-    )
+    id_column = request.id_column or column_of_names(columns, [str(sequence), str(label)])
+    return request.but(sequences=sequence, label_field=label, id_column=id_column)
 
 
 def _only(names: Sequence[str], suitable: Sequence[str], columns: Iterable[str]) -> str | None:
@@ -469,8 +468,8 @@ def _averaged(request: MethodRequest, dataset: Dataset) -> Dataset:
 # The entries of data sets, as a configuration has them.
 
 
-def _labels_entry(training: Training, *, needed: bool, table: str | None = None) -> dict[str, Any]:
-    """Return the entry of labels, with the groups and folds of their `table` or that of the sequences.
+def _labels_entry(training: Training, *, needed: bool, columns: Sequence[str] = ()) -> dict[str, Any]:
+    """Return the entry of labels, with the groups and folds of their table or the `columns` of that of the sequences.
 
     Unless labels are `needed`, a solver without labels gets none.
     """
@@ -479,14 +478,11 @@ def _labels_entry(training: Training, *, needed: bool, table: str | None = None)
     if request.labels in ("header", "first-word"):
         options["from"] = request.labels.replace("-", "_")
     elif request.labels:
-        check_label_column(request.labels, request.label_field)
+        columns = check_label_column(request.labels, request.label_field)
         options |= {"from": "tsv", "file": request.labels}
-        table = request.labels
     elif not needed and _need_no_labels(solvers):
         options["kind"] = "none"
-    if table not in (None, "-"):
-        columns = read_cells(table)[0]
-        options |= {name: name for name in ("group", "fold") if name in columns and name != request.label_field}
+    options |= {name: name for name in ("group", "fold") if name in columns and name != request.label_field}
     return options | ({"positive": request.positive} if request.positive else {})
 
 
@@ -494,8 +490,9 @@ def _several_entry(training: Training, several: Mapping[str, Any]) -> dict[str, 
     """Return the entry of samples with several sequences."""
     request = training.request
     similar = {} if request.similar_by is None else {"similar_by": request.similar_by.split(",")}
-    table = None if request.labels or "table" not in several else request.fasta[0]
-    return {**several, "labels": _labels_entry(training, needed=False, table=table), **request.policies, **similar}
+    of_table = not request.labels and "table" in several and request.fasta[0] != "-"
+    columns = read_cells(request.fasta[0])[0] if of_table else ()
+    return {**several, "labels": _labels_entry(training, needed=False, columns=columns), **request.policies, **similar}
 
 
 def _states_entry(request: MethodRequest) -> dict[str, Any]:
@@ -578,22 +575,17 @@ def _table_entry(training: Training, *, missing: bool) -> dict[str, Any]:
     return {"features": request.fasta[0], "labels": labels, "missing": "keep" if missing else "error"}
 
 
-def check_label_column(path: str, column: str, *, exact: bool = False) -> None:
-    """Raise LabelError if the label file is FASTA or a table without the label column.
+def check_label_column(path: str, column: str, *, exact: bool = False) -> Sequence[str]:
+    """Return the columns of the labels' file, none of a pipe; raise LabelError if it is FASTA or lacks that of labels.
 
     In a feature table the name must match exactly (`exact`), because another column may be a feature.
     """
     if path == "-":
-        return
-    first = ""
-    if not is_excel(path):
-        with open_lines(path) as (lines, _):
-            first = next(lines)
-    name = path
-    if first.startswith(">"):
+        return ()
+    if holds_fasta(path):
         raise LabelError(
             "is FASTA, not a table",
-            file=name,
+            file=path,
             remedy="give a table with the columns id and label; for FASTA use --labels header to read labels from "
             "headers",
         )
@@ -601,17 +593,18 @@ def check_label_column(path: str, column: str, *, exact: bool = False) -> None:
     if len(columns) == 1 and len(columns[0].replace("|", " ").split()) > 1:
         raise LabelError(
             f"has one column, {columns[0][:40]!r}",
-            file=name,
+            file=path,
             remedy="separate the cells by tabs, commas or semicolons, not by spaces or |",
         )
     if (column if exact else label_column(columns, column)) not in columns:
         some = ", ".join(columns[:8]) + (", …" if len(columns) > 8 else "")
         raise LabelError(
             f"has no label column {column!r}",
-            file=name,
+            file=path,
             remedy=f"name it with --label-field, or give another table with --labels; columns: {some} (from the first "
             "line, which must name the columns)",
         )
+    return columns
 
 
 def check_probabilities(request: MethodRequest, labels: Labels) -> None:

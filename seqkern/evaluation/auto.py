@@ -431,11 +431,13 @@ def _peptides(traits: "Traits") -> "Iterator[Mapping[str, Any] | Member]":
     yield _combined(*({"kernel": "rbf", "base": one} for one in counts), {**ALIGNED, "beta": 0.5}, repair="clip")
 
 
+ONE_HOT = tuple({"kernel": "window", "encoding": "one_hot", "vector_kernel": one} for one in ("linear", "tanimoto"))
+"""Kernels of the residue at each position: of ridge regression, and of shares of equal residues."""
+
+
 def _aligned(traits: "Traits") -> "Iterator[Mapping[str, Any] | Member]":
     """Yield kernels for measured variants of one protein, compared position by position, also with their vectors."""
-    one_hot: dict[str, Any] = {"kernel": "window", "encoding": "one_hot"}
-    yield {**one_hot, "vector_kernel": "linear"}
-    yield {**one_hot, "vector_kernel": "tanimoto"}
+    yield from ONE_HOT
     yield {"kernel": "generic_string", **MASKED}
     yield {"kernel": "likelihood", "base": {"kernel": "lock"}}
     for name in traits.views:

@@ -266,7 +266,7 @@ def _add_up(X: SequenceSet, rows: Array, weights: Floats) -> Floats:
 # Linear models of few features: length and composition, or the frequencies of 6-mers.
 
 K = 6
-MOST_ITERATIONS = 1000
+MOST_ITERATIONS, RIDGE_TOL = 1000, 1e-10
 
 
 def composition_features(X: SequenceSet) -> Floats:
@@ -318,7 +318,8 @@ def linear_model(features: Any, labels: Labels, train: Array, test: Array, *, st
     scale = [StandardScaler()] if standardise else []
     with one_thread():
         if labels.kind == "real":
-            regression = make_pipeline(*scale, Ridge(alpha=1.0)).fit(features[train], labels.y[train])
+            ridge = Ridge(alpha=1.0, tol=RIDGE_TOL)  # of dense features it is exact
+            regression = make_pipeline(*scale, ridge).fit(features[train], labels.y[train])
             return decided(regression.predict(features[test]))
         linear = LogisticRegression(C=1.0, class_weight="balanced", max_iter=MOST_ITERATIONS)
         model = make_pipeline(*scale, linear).fit(features[train], labels.y[train])
@@ -356,10 +357,15 @@ class BaselineData:
         return composition_features(self.X)
 
     @cached_property
-    def one_hot(self) -> Floats:
-        """One column for each residue at each position, shape (n, length · size of the alphabet)."""
-        codes = code_matrix(self.X)
-        return (codes[:, :, None] == np.arange(self.X.alphabet.size)).reshape(len(codes), -1).astype(float)
+    def one_hot(self) -> Any:
+        """One column for each residue at each position that varies, sparse: 12 bytes for each residue there."""
+        from scipy.sparse import csr_array  # imported here, as in `kmer_features`
+
+        codes, size = code_matrix(self.X), self.X.alphabet.size
+        codes = codes[:, (codes != codes[0]).any(axis=0)]
+        row, place = np.nonzero(codes < size)
+        cells = place * size + codes[row, place]
+        return csr_array((np.ones(len(row)), (row, cells)), (len(codes), codes.shape[1] * size))
 
     @cached_property
     def kmers(self) -> Any:

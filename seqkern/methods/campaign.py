@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations, islice, product
@@ -14,8 +14,8 @@ import numpy as np
 
 from seqkern.core.errors import ParameterError
 from seqkern.core.types import Codes, Floats, Ints
-from seqkern.evaluation.auto import PROCESS, default_metric
-from seqkern.kernels.kernel_specs import build_kernel
+from seqkern.evaluation.auto import ONE_HOT, PROCESS, default_metric
+from seqkern.kernels.kernel_specs import build_kernel, kernel_text
 from seqkern.methods.acquisition import next_variants
 from seqkern.methods.model import Model
 from seqkern.methods.training import train_model
@@ -164,9 +164,8 @@ def read_positions(text: str, length: int, option: str) -> list[int]:
 STRATEGIES = ("model", "greedy", "ridge", "random")
 """The acquisition and the largest mean of one Gaussian process, the largest mean of a one-hot ridge regression, and
 chance."""
-RIDGE = "window:encoding=one_hot,vector_kernel=linear"
-"""The kernel of the ridge regression."""
-KERNELS = "likelihood:base=(lock),starts=1", RIDGE, "window:encoding=one_hot,vector_kernel=tanimoto"
+Specs = Sequence[Mapping[str, Any]]
+KERNELS: Specs = {"kernel": "likelihood", "base": {"kernel": "lock"}, "starts": 1}, *ONE_HOT
 """The kernels of the Gaussian process, one of which is chosen in each round by its evidence."""
 REPEATS, TOP = 5, 0.01
 """Number of campaigns from other random starts, and the share of the best variants that are looked for."""
@@ -212,19 +211,19 @@ def replay(
         )
     sign = -1.0 if minimize else 1.0
     wanted = sign * y >= np.sort(sign * y)[-math.ceil(TOP * len(y))]
-    rules = {"model": (KERNELS, acquisition, kappa), "greedy": (KERNELS, "ucb", 0.0), "ridge": ((RIDGE,), "ucb", 0.0)}
     found = np.empty((REPEATS, len(STRATEGIES), rounds, 2))
     for repeat in range(REPEATS):
         order = np.random.default_rng([seed, repeat]).permutation(len(X))
-        models: dict[tuple[tuple[str, ...], bytes], Model] = {}  # `model` and `greedy` share that of the start
+        models: dict[tuple[int, bytes], Model] = {}  # `model` and `greedy` share that of the start
         for s, strategy in enumerate(STRATEGIES):
             measured = order[:start]
             for r in range(rounds):
                 if r:
                     more = order[~np.isin(order, measured)]
                     if strategy != "random" and np.ptp(y[measured]) > 0:
-                        kernels, rule, width = rules[strategy]
-                        key = kernels, measured.tobytes()
+                        kernels = ONE_HOT[:1] if strategy == "ridge" else KERNELS
+                        rule, width = (acquisition, kappa) if strategy == "model" else ("ucb", 0.0)
+                        key = len(kernels), measured.tobytes()
                         if key not in models:
                             models[key] = _trained(X, y, measured, kernels, n_threads)
                         given: dict[str, Any] = {"acquisition": rule, "minimize": minimize, "kappa": width}
@@ -237,9 +236,9 @@ def replay(
     return [Round(r + 1, start + r * n, name, *means[s][r]) for r in range(rounds) for s, name in enumerate(STRATEGIES)]
 
 
-def _trained(X: SequenceSet, y: Floats, rows: Ints, kernels: Sequence[str], n_threads: int | None) -> Model:
+def _trained(X: SequenceSet, y: Floats, rows: Ints, kernels: Specs, n_threads: int | None) -> Model:
     """Return a Gaussian process of some samples, with the kernel of the greatest evidence."""
     own = X.take(rows).compact()
-    named, labels = {text: build_kernel(text) for text in kernels}, Labels(own.ids, y[rows], "real")
+    named, labels = {kernel_text(one): one for one in map(build_kernel, kernels)}, Labels(own.ids, y[rows], "real")
     options: dict[str, Any] = {"metric": default_metric(PROCESS), "allow_similar": True, "n_threads": n_threads}
     return cast("Model", train_model(own, labels, named, PROCESS, **options))

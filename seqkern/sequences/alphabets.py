@@ -245,7 +245,7 @@ def letter_error(
     if letter == "*":
         hint = "remove the stop codon (of all records: sed '/^>/!s/[*]//g' FILE > NEW)"
     elif letter in GAPS:
-        hint = "remove the gaps (--strip-gaps does)"
+        hint, mask = "remove the gaps (--strip-gaps does)", "mask_all, which keeps the columns of an alignment,"
     elif letter == "\\":
         hint = "save the file as UTF-8"
     elif alphabet == DNA and upper == "U":

@@ -429,8 +429,9 @@ def _root(root: list[int], node: int) -> int:
 LIBRARY_SHARE, FARTHEST, FEW, LINKED = 0.95, 0.15, 6, 2.0
 """Share of the sequences that must be near the consensus, share and number of residues by which these differ, and
 linkage."""
-FEWEST, LOOKED_AT = 20, 1000
-"""Number of distinct sequences that a library has, and of evenly spaced ones that are looked at."""
+FEWEST, LOOKED_AT, SPACE = 20, 1000, 1e7
+"""Number of distinct sequences that a library has, of evenly spaced ones that are looked at, and of combinations of
+residues at few positions."""
 
 
 class Library(NamedTuple):
@@ -444,12 +445,19 @@ class Library(NamedTuple):
     length: int  # Residues of each
     median: int  # Differences from the consensus, of those near it
     most: int  # The same, of the farthest
+    # With insertions and deletions: number of all sequences, the least and the greatest length
+    lengths: tuple[int, ...] = ()
 
     def describe(self) -> str:
         """Return a clause on the variants."""
         few = f"{self.median}" if self.median == self.most else f"{self.median} (median; at most {self.most})"
-        text = f"variant library: {self.n:,} sequences of {self.length:,} residues that differ from their consensus in"
-        return f"{text} {few} residue{'s' * (self.most != 1)}"
+        each = f"{self.n:,} sequences of {self.length:,} residues that"
+        if self.lengths:
+            n, shortest, longest = self.lengths
+            each = (
+                f"{n:,} sequences of {shortest:,} to {longest:,} residues, of which the {self.n:,} of {self.length:,}"
+            )
+        return f"variant library: {each} differ from their consensus in {few} residue{'s' * (self.most != 1)}"
 
 
 def consensus(residues: Codes, size: int) -> Codes:
@@ -463,21 +471,57 @@ def find_library(X: SequenceSet) -> Library | None:
 
     Of at least `FEWEST` distinct sequences, `LIBRARY_SHARE` have one length and differ from their consensus in no more
     than `FARTHEST` of the residues, or `FEW` and half of them, and differences occur independently of each other
-    (`_linkage`).
+    (`_linkage`). Other sequences may be as near with insertions and deletions of up to `FEW` residues. Proteins of one
+    length may also be combinations of residues at few positions (`_combined`).
     """
     X = compared(X)
     length = usual_length(X)
-    rows = np.flatnonzero(X.lengths == length)
-    if not length or len(rows) < max(FEWEST, LIBRARY_SHARE * len(X)):
+    rows, whole = np.flatnonzero(X.lengths == length), np.mean(X.lengths == length) >= LIBRARY_SHARE
+    if not length or len(rows) < FEWEST:
         return None
-    some = X.take(rows[np.unique(np.linspace(0, len(rows) - 1, LOOKED_AT).astype(np.int64))])
-    residues = np.unique(code_matrix(some), axis=0)
-    differ = residues != consensus(residues, X.alphabet.size)
+    residues = np.unique(code_matrix(X.take(rows[_spaced(len(rows))])), axis=0)
+    parent = consensus(residues, X.alphabet.size)
+    differ = residues != parent
     counts = differ.sum(axis=1)
     near = counts <= max(FARTHEST * length, min(FEW, length / 2))
-    if len(residues) < FEWEST or near.mean() < LIBRARY_SHARE or _linkage(differ[near]) > LINKED:
+    if len(residues) < FEWEST:
         return None
-    return Library(len(rows), length, int(np.median(counts[near])), int(counts[near].max()))
+    lengths: tuple[int, ...] | None = ()
+    if near.mean() >= LIBRARY_SHARE and _linkage(differ[near]) <= LINKED:
+        lengths, counts = () if whole else _lengths_of_alike(X, parent), counts[near]
+    elif not whole or X.alphabet.name != "protein" or not _combined(residues):
+        lengths = None
+    return None if lengths is None else Library(len(rows), length, int(np.median(counts)), int(counts.max()), lengths)
+
+
+def _spaced(n: int) -> Indices:
+    """Return at most `LOOKED_AT` evenly spaced of n places."""
+    return np.unique(np.linspace(0, n - 1, LOOKED_AT).astype(np.int64))
+
+
+def _lengths_of_alike(X: SequenceSet, parent: Codes) -> tuple[int, ...] | None:
+    """Return the number of sequences, the least and the greatest length of variants of a parent; None for others."""
+    some = X.take(_spaced(len(X))).replace(tracks={}, views={}).compact()
+    offsets = np.concatenate([[0], np.cumsum(some.lengths), [len(some.codes) + len(parent)]])
+    both = SequenceSet.from_offsets(np.concatenate([some.codes, parent]), offsets, [*some.ids, ""], X.alphabet)
+    known = nearest_across(both, len(some), identity=1 - FARTHEST, n_threads=1).row >= 0
+    alike = known & (np.abs(some.lengths - len(parent)) <= min(FEW, len(parent) / 2))
+    if alike.mean() < LIBRARY_SHARE:
+        return None
+    kept = X.lengths[np.abs(X.lengths - len(parent)) <= FEW]  # the others are as few
+    return len(kept), int(kept.min()), int(kept.max())
+
+
+def _combined(residues: Codes) -> bool:
+    """Return whether distinct sequences of one length combine residues at few positions, independently of each other.
+
+    There are at most `SPACE` combinations, and the sequences are at least twice as many as the residues to be compared.
+    """
+    cells = [column[:, None] == np.unique(column) for column in residues.T if np.ptp(column)]
+    states = [own.shape[1] for own in cells]
+    if np.sum(np.log(states)) > np.log(SPACE) or len(residues) < 2 * sum(states):
+        return False
+    return _linkage(np.concatenate(cells, axis=1)) <= LINKED
 
 
 def _linkage(differ: Bools) -> float:
@@ -500,7 +544,7 @@ def _linkage(differ: Bools) -> float:
 
 HARDER = (
     "folds are random: scores tend to be higher than for new positions, more mutations or higher values, which "
-    "--fold-method position, position-blocks, mutations or value tests (in a study folds: {method: position})"
+    "--fold-method {} tests (in a study folds: {{method: {}}})"
 )
 """The clause on the folds of a library of variants."""
 PARTS = 5
@@ -579,7 +623,8 @@ class SimilarGroups:
         """
         if self.library is not None:
             copies = f" ({self.n_related:,} have identical ones, which stay together)" if self.n_related else ""
-            return f"{self.library.describe()}{copies}; {HARDER}"
+            tests = "value" if self.library.lengths else "position, position-blocks, mutations or value"
+            return f"{self.library.describe()}{copies}; {HARDER.format(tests, tests.partition(',')[0])}"
         if not self:
             return ""
         groups = "1 group" if self.n_groups == 1 else f"{self.n_groups:,} groups"

@@ -39,6 +39,9 @@ TAXONOMY = ("family", "superfamily", "scop_fold")
 PROTOCOL = ("min_family", "min_rest", "whole_families")
 COLUMNS = ("label", *MEANINGS, *TAXONOMY)
 ID_NAMES = ("id", "name", "record")
+NAMES_OF_VARIANTS = (*ID_NAMES, "mutant", "variant", "mutation", "mutations")
+NO_NAME = r"[-+.0-9eE]+|(?i:nan|inf)|[A-Za-z*-]{12,}"
+"""Numbers, and words so long that they may be sequences."""
 LABEL_NAMES = ("label", "class", "y")
 KEYS = ("from", "file", "id", "kind", "positive", "classes", *PROTOCOL, *COLUMNS)
 Columns = Mapping[str, Sequence[str] | npt.NDArray[np.str_]]
@@ -206,6 +209,21 @@ def id_column_of(header: Sequence[str], rows: Sequence[Sequence[str]] = (), ids:
         return sum(row[place] in known_ids for row in rows)
 
     return max(candidates, key=matches) if len(candidates) > 1 else candidates[0]
+
+
+def column_of_names(columns: Mapping[str, Sequence[str]], used: Sequence[str], known: str | None = None) -> str | None:
+    """Return the column with another name in each row, besides the `used` ones; None without one.
+
+    The `known` one comes first, then those that are called id, name, mutant or alike, then others of text.
+
+    >>> column_of_names({"clone": ["a", "b"], "id": ["3", "3"], "sequence": ["MK", "ML"]}, ["sequence"])
+    'clone'
+    """
+    of_names = {name: cells for name, cells in columns.items() if all(cells) and len(set(cells)) == len(cells)}
+    fitting = [name for name in of_names if name not in used]
+    named = [name for one in (known, *NAMES_OF_VARIANTS) for name in fitting if one in (name, name.lower())]
+    of_text = [name for name in fitting if not any(map(re.compile(NO_NAME).fullmatch, of_names[name]))]
+    return next(iter(named + of_text), None)
 
 
 def label_column(header: Sequence[str], wanted: str) -> str:

@@ -317,6 +317,33 @@ def test_a_model_of_one_column_applies_to_fasta(variants, capsys):
     assert decisions[0] == decisions[1]
 
 
+def test_rows_of_a_table_are_called_by_its_names(variants, capsys):
+    folder, path, sequences = variants
+    rows = [f"{i % 7},{one},{i},MK{'A' * i}WRKLHPGSTEDN" for i, one in enumerate(sequences[60:90])]
+    for column, cells, named in (
+        ("Mutant", [f"m{i}" for i in range(30)], True),
+        ("clone", [f"A{i}" for i in range(30)], True),
+        ("clone", [f"A{i % 29}" for i in range(30)], False),
+        ("mutant", ["", *(f"m{i}" for i in range(29))], False),
+        ("sd", [str(i / 7) for i in range(30)], False),
+    ):
+        table = [
+            f"plate,sequence,well,whole,{column}",
+            *(f"{row},{cell}" for row, cell in zip(rows, cells, strict=True)),
+        ]
+        (folder / "named.csv").write_text("\n".join(table) + "\n")
+        for verb in (["predict", path], ["suggest", path, "-n", "30"]):
+            assert main([*verb[:2], str(folder / "named.csv"), *verb[2:]]) == 0
+            found = {line.split("\t")[verb[0] == "suggest"] for line in capsys.readouterr().out.splitlines()[1:]}
+            assert found == (set(cells) if named else {str(i + 1) for i in range(30)})
+    measured = [f"{row},{i % 7},m{i}" for i, row in enumerate(rows)]
+    (folder / "named.csv").write_text("\n".join(["plate,sequence,well,whole,value,mutant", *measured]) + "\n")
+    argv = ["train", str(folder / "named.csv"), "--kernel", "spectrum:k=1", "--solver", "gp_regression", "-o"]
+    assert main([*argv, str(folder / "n.seqkern")]) == 0
+    assert load_model(folder / "n.seqkern").support.ids[:2] == ["m0", "m1"]
+    assert main(["predict", str(folder / "n.seqkern"), str(folder / "all.csv")]) == 0  # which has no such column
+
+
 def test_all_variants_at_some_positions(variants, capsys):
     folder, path, sequences = variants
     parent, out = str(folder / "parent.fa"), folder / "plate.tsv"
@@ -345,6 +372,21 @@ def test_all_variants_at_some_positions(variants, capsys):
         others = [wild[:i] + letter + wild[i + 1 :] for letter in usable]
         best[i] = usable[int(np.argmax(decisions_of(model, others)))]
     assert rows[0]["sequence"] == "".join(best)
+
+
+def test_a_lone_parent_stands_for_its_single_mutants(variants, capsys):
+    folder, path, sequences = variants
+    assert main(["suggest", path, str(folder / "parent.fa"), "-n", "400"]) == 0
+    out, err = capsys.readouterr()
+    rows = [line.split("\t") for line in out.splitlines()[1:]]
+    assert "one record, the parent of all single mutants; --mutations allows more\n" in err
+    assert rows
+    for _, name, sequence, *_ in rows:
+        differ = [i for i, (a, b) in enumerate(zip(sequence, sequences[0], strict=True)) if a != b]
+        assert [f"{sequences[0][i]}{i + 1}{sequence[i]}" for i in differ] == [name]
+        assert sequence not in sequences[:60]  # those measured
+    assert main(["suggest", path, str(folder / "parent.fa"), "--mutations", "1", "-n", "400"]) == 0
+    assert capsys.readouterr().out == out
 
 
 def decisions_of(model, sequences):

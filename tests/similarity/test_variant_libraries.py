@@ -45,6 +45,17 @@ def loaded(rng, parent, n, places, loads):
     return [mutant(rng, parent, rng.choice(places, min(loads(), len(places)), replace=False)) for _ in range(n)]
 
 
+def indels(rng, parent, n):
+    """Return single mutants, of which two thirds have one to three residues more or fewer at some position."""
+    found = []
+    for i, text in enumerate(singles(rng, parent, n)):
+        at, size = int(rng.integers(4, len(parent) - 8)), i % 4
+        found.append(
+            text if i % 3 == 0 else text[:at] + (drawn(rng, size) + text[at:] if i % 3 == 1 else text[at + size :])
+        )
+    return found
+
+
 def clades(rng, parent, n, depth, changes):
     """Return the leaves of a balanced tree, in which every branch adds some changes."""
     level = [parent]
@@ -54,6 +65,7 @@ def clades(rng, parent, n, depth, changes):
 
 
 def libraries(rng, parent):
+    pairs = [AMINO[i : i + 2] for i in range(0, 20, 2)]
     return {
         "single mutants": singles(rng, parent, 200),
         "four positions, all combinations": loaded(rng, parent, 200, [3, 40, 41, 90], lambda: 4),
@@ -64,6 +76,9 @@ def libraries(rng, parent):
         "few mutations anywhere": loaded(rng, parent, 200, np.arange(120), lambda: 1 + rng.poisson(3)),
         "many mutations in a loop": loaded(rng, parent, 300, np.arange(60, 75), lambda: rng.integers(1, 13)),
         "with a few of another length": [*singles(rng, parent, 97), *(one[:-2] for one in singles(rng, parent, 3))],
+        "insertions and deletions": indels(rng, parent, 200),
+        "only the mutated positions": [drawn(rng, 4) for _ in range(300)],
+        "one of two residues at each of ten": ["".join(rng.choice([*pair]) for pair in pairs) for _ in range(200)],
     }
 
 
@@ -72,6 +87,14 @@ def others(rng, parent):
         "clades of near homologs": clades(rng, parent, 200, 8, 2),
         "homologs": loaded(rng, parent, 200, np.arange(120), lambda: 30),
         "unrelated peptides of one length": [drawn(rng, 15) for _ in range(200)],
+        "unrelated peptides of nine residues": [drawn(rng, 9) for _ in range(1000)],
+        "few peptides of five residues": [drawn(rng, 5) for _ in range(100)],
+        "families of short peptides": loaded(rng, drawn(rng, 5), 200, [0, 1], lambda: 2)
+        + loaded(rng, drawn(rng, 5), 200, [0, 1], lambda: 2),
+        "homologs of several lengths": [
+            one[: 120 - i % 5] for i, one in enumerate(loaded(rng, parent, 200, np.arange(120), lambda: 30))
+        ],
+        "truncated variants": [one[int(rng.integers(60)) :] for one in singles(rng, parent, 200)],
         "two parents": [*singles(rng, parent, 100), *singles(rng, drawn(rng, 120), 100)],
         "a library among other sequences": [*singles(rng, parent, 90), *(drawn(rng, 120) for _ in range(10))],
         "too few": singles(rng, parent, 15),
@@ -112,6 +135,27 @@ def test_windows_of_dna_are_no_library_but_a_mutagenised_promoter_is():
     promoter = "".join(rng.choice([*"ACGT"], 60))
     scan = [mutant(rng, promoter, [i % 60], "ACGT") for i in range(180)]
     assert find_library(SequenceSet.from_strings(scan, "dna")) is not None
+
+
+def test_a_library_with_insertions_and_deletions_is_told_with_what_tests_it(tmp_path, capsys):
+    rng = np.random.default_rng(4)
+    texts = indels(rng, drawn(rng, 70), 90)
+    found = similar_groups(SequenceSet.from_strings(texts, "protein"))
+    lengths = [len(one) for one in texts]
+    n = lengths.count(70)
+    assert found.describe().startswith(
+        f"variant library: 90 sequences of {min(lengths)} to {max(lengths)} residues, of which the {n} of 70 differ "
+        "from their consensus in 1"
+    )
+    assert "--fold-method value tests" in found.describe()
+    (tmp_path / "v.csv").write_text("sequence,value\n" + "".join(f"{one},{rng.normal():.3f}\n" for one in texts))
+    argv = ["cv", str(tmp_path / "v.csv"), "--folds", "2", "--kernel", "spectrum:k=1", "--solver", "svr:C=1"]
+    assert main(argv) == 0
+    out, err = capsys.readouterr()
+    assert "2 random folds" in out
+    assert err.count("variant library: 90") == 1
+    assert main([*argv, "--fold-method", "position"]) == 1
+    assert "align the variants to one length" in capsys.readouterr().err
 
 
 def library(n=120, seed=1, length=60):
@@ -304,6 +348,18 @@ def test_fold_methods_of_a_label_table_and_of_variants(files, capsys, options, d
     assert design in out
     assert "variant library: " in err
     assert "random" not in err
+
+
+def test_a_split_by_value_is_headed_by_the_order_of_the_values(files, capsys):
+    out, _ = cv(files, capsys, "v.tsv", "--fold-method", "value")
+    first, second = (line.split()[0] for line in out.splitlines()[2:4])
+    assert (first, second) == ("Spearman", "R²")
+    assert "R² compares with the mean of the tested values" in out
+    assert "the mean label" not in out  # a constant has no order
+    argv = ["train", str(files / "v.fa"), "--labels", str(files / "v.tsv"), "--kernel", "weighted_degree:degree=1"]
+    argv += ["--solver", "svr:C=1", "--cv", "5", "--fold-method", "value", "-o", str(files / "m")]
+    assert main(argv) == 0
+    assert "Spearman ρ" in capsys.readouterr().out.splitlines()[1]
 
 
 def test_columns_of_groups_and_folds_may_be_missing(files, capsys):
