@@ -342,40 +342,40 @@ def pooled(rows: list[dict[str, Any]]) -> dict[str, Any]:
 
 def print_peptides(folder: Path, rows_file: Path) -> None:
     """Print scores of the pooled test samples of each set beside published ones, and their means over the molecules."""
-    published: dict[str, dict[str, dict[str, str]]] = {}
     with (HERE / "peptides_published.tsv").open(newline="") as file:
-        for line in csv.DictReader(file, delimiter="\t"):
-            published.setdefault(line["set"], {})[line["method"]] = line
+        published = list(csv.DictReader(file, delimiter="\t"))
     rows: dict[str, list[dict[str, Any]]] = {}
     for row in map(json.loads, rows_file.read_text().splitlines()):
         rows.setdefault(row["set"], []).append(row)
-    scores: list[dict[str, list[float]]] = []
+    scores: dict[str, list[list[float]]] = {}
     for name in (folder / "ORDER.txt").read_text().split():
         joined = pooled(rows[name])
         y, found = np.array(joined["y"]), measured([joined])
-        binders = published[name] and next(iter(published[name].values()))["auc"]
+        others = {line["method"]: line for line in published if line["set"] == name}
+        binders = all(line["auc"] for line in others.values())
         own: dict[str, list[float]] = {}
         for method, one in joined["methods"].items():
-            means = np.array(one["means"])
-            own[method] = [roc_auc(np.where(y >= BINDER, 1, -1), means)] if binders else []
-            own[method].append(pearson(y, means))
-        own |= {key: [float(one[m]) for m in ("auc", "pcc") if one[m]] for key, one in published[name].items()}
+            own[method] = [roc_auc(np.where(y >= BINDER, 1, -1), one["means"])] if binders else []
+            own[method].append(pearson(y, one["means"]))
         if not scores:
             print(
-                "| set | n | chosen in each fold | ρ | R² | coverage | CPU s |", " | ".join(own), "| difference in ρ |"
+                "| set | n | chosen | ρ | R² | coverage | CPU s |", " | ".join(own), "| published | difference in ρ |"
             )
-            print("|---" * (8 + len(own)) + "|")
+            print("|---" * (9 + len(own)) + "|")
         counts = [short(row["methods"]["default"]["chosen"]) for row in rows[name]]
         chosen = ", ".join(f"{one} {counts.count(one)}×" for one in dict.fromkeys(counts))
         explained = 1 - np.sum((y - joined["methods"]["default"]["means"]) ** 2) / np.sum((y - joined["trivial"]) ** 2)
         cells = [name, str(len(y)), chosen, f"{found['rho']['default']:.3f}", f"{explained:.2f}"]
         cells += [f"{found['coverage']:.1%}", f"{found['cpu']:.0f}"]
         cells += [" / ".join(f"{value:.3f}" for value in values) for values in own.values()]
-        cells += [f"{found['difference']:+.3f} ± {found['error']:.3f} to {found['best']}"]
+        known = {key: [float(one[score]) for score in ("auc", "pcc") if one[score]] for key, one in others.items()}
+        cells.append(", ".join(f"{key} {' / '.join(f'{one:.3f}' for one in values)}" for key, values in known.items()))
+        cells.append(f"{found['difference']:+.3f} ± {found['error']:.3f} to {found['best']}")
         print(f"| {' | '.join(cells)} |")
-        scores += [own] if binders else []
-    mean = {key: np.mean([one[key] for one in scores], axis=0) for key in scores[0]}
-    print("\nmean AUC / PCC:", "; ".join(f"{key} {auc:.3f} / {pcc:.3f}" for key, (auc, pcc) in mean.items()))
+        for key, values in (own | known).items() if binders else ():
+            scores.setdefault(key, []).append(values)
+    means = {key: np.mean(values, axis=0) for key, values in scores.items()}
+    print("\nmean AUC / PCC:", "; ".join(f"{key} {auc:.3f} / {pcc:.3f}" for key, (auc, pcc) in means.items()))
 
 
 def print_sources(folder: Path) -> None:
