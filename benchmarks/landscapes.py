@@ -14,6 +14,13 @@ tested on at most 1,000 of the others; the authors' splits that published values
 positions that no training variant touches, and more mutations than any training variant has. It resumes a file. The
 default is what ``seqkern train data.csv`` fits. The others are the same Gaussian process on one named kernel.
 Gaps are masked (``--unknown mask_all``). Seconds are CPU seconds of one thread, choice included, prediction not.
+
+    python benchmarks/landscapes.py fetch SETS
+    python benchmarks/landscapes.py peptides SETS rows.jsonl
+
+`fetch` makes sets of measured peptides on the authors' parts from the public files in ``peptides.tsv``, which it
+downloads where SETS/files lacks them; `run` then tests each part once, and `peptides` prints a table beside the values
+in ``peptides_published.tsv``. One-hot residues are of peptides filled to one length at the C-terminal end.
 """
 
 import csv
@@ -28,12 +35,15 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtri
 
+from seqkern.core.download import download
 from seqkern.core.errors import SeqkernError
+from seqkern.core.text_files import file_sha256
 from seqkern.core.threads import given_threads
 from seqkern.evaluation import metrics
 from seqkern.evaluation.auto import PROCESS, default_metric
 from seqkern.evaluation.fold_methods import METHODS, Samples
-from seqkern.evaluation.metrics import predictive_scores, r2
+from seqkern.evaluation.metrics import pearson, predictive_scores, r2
+from seqkern.evaluation.ranking import roc_auc
 from seqkern.evaluation.selection import Search
 from seqkern.methods.method import Method
 from seqkern.methods.model import Model
@@ -60,6 +70,10 @@ BY_POSITION = ("psd95_mclaughlin", "if1_kelsic", "gal4_kitzman", "ubiquitin_mavo
 BY_MUTATIONS = ("csn4_stability", "pabp_rrm2", "avgfp")
 OFFICIAL = ("cr6261", "p450_t50", "chr_localization", "gvr_absorption", "eh_enantio", "chr_photocurrent")
 LEVELS = np.linspace(0.05, 0.95, 19)
+HERE = Path(__file__).resolve().parent
+MOLECULES, FEWEST, MOST = 12, 300, 2000  # MHC molecules: the first by name of those with so many peptides
+PUBLISHED = "generic string"  # the kernel that was published for these peptides
+BINDER = 1 - np.log(500) / np.log(50_000)  # the value of 500 nM
 
 
 def load(folder: Path) -> tuple[SequenceSet, Labels, list[str], dict[str, Any]]:
@@ -100,15 +114,33 @@ def splits(
     return found
 
 
+def authors_parts(parts: list[str]) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+    """Return training and test rows of the authors' test part, or of each of their folds."""
+    part = np.array(parts)
+    tested = ["test"] if "test" in parts else sorted(set(parts))
+    return {f"part {name}": (np.flatnonzero(part != name), np.flatnonzero(part == name)) for name in tested}
+
+
+def filled(X: SequenceSet) -> SequenceSet:
+    """Return sequences of one length: masked positions follow the last residue."""
+    strings = [one.ljust(int(X.lengths.max()), "X") for one in X.strings()]
+    return SequenceSet.from_strings(strings, "protein", unknown="mask_all")
+
+
 def methods(X: SequenceSet) -> dict[str, Method]:
     """Return the default for training sequences, and the named kernels beside it."""
     search = Search(5, default_metric(PROCESS), 1, "best", Free.of(PROCESS))
     found = {"default": automatic_method(X, kind="real", entry=AutoKernel.parse("auto"), search=search)}
-    named = ALIGNED if X.lengths.min() == X.lengths.max() else UNALIGNED
-    for name, spec in named.items():
-        entry = KernelEntry.parse(spec, name)
-        found[name] = Method({name: entry.kernel}, PROCESS, transforms={name: entry.transforms})
-    return found
+    return found | named_methods(ALIGNED if X.lengths.min() == X.lengths.max() else UNALIGNED)
+
+
+def named_methods(named: dict[str, dict[str, Any]]) -> dict[str, Method]:
+    """Return the Gaussian process on each of some named kernels."""
+    entries = {name: KernelEntry.parse(spec, name) for name, spec in named.items()}
+    return {
+        name: Method({name: entry.kernel}, PROCESS, transforms={name: entry.transforms})
+        for name, entry in entries.items()
+    }
 
 
 def fit(method: Method, X: SequenceSet, labels: Labels, train: np.ndarray, test: np.ndarray) -> dict[str, Any]:
@@ -134,16 +166,24 @@ def run(folder: Path, output: Path, wanted: list[str]) -> None:
     for name in wanted or (folder / "ORDER.txt").read_text().split():
         X, labels, parts, meta = load(folder / name)
         wild_type = meta.get("wild_type") if name in BY_POSITION + BY_MUTATIONS else None
-        for split, (train, test) in splits(name, X, labels, parts, wild_type).items():
+        peptides = meta["kind"] == "peptides of parts"
+        found = authors_parts(parts) if peptides else splits(name, X, labels, parts, wild_type)
+        for split, (train, test) in found.items():
             if (name, split) in done:
                 continue
             row = {"set": name, "split": split, "n": len(train), "y": labels.y[test].tolist()}
             known = methods(X.take(train))
             if split.split()[0] in METHODS:
                 known = dict(list(known.items())[:2])
+            if peptides:
+                known = {"default": known["default"]} | named_methods({PUBLISHED: UNALIGNED[PUBLISHED]})
             if len(train) > SIZES[0] and X.lengths.max() > LONGEST_RBF:
                 known.pop("RBF", None)
             row |= {"methods": {key: fit(method, X, labels, train, test) for key, method in known.items()}}
+            if peptides:
+                row["mean"] = float(labels.y[train].mean())
+                aligned = named_methods({key: ALIGNED[key] for key in ("one-hot", "Tanimoto")})
+                row["methods"] |= {key: fit(one, filled(X), labels, train, test) for key, one in aligned.items()}
             with output.open("a") as file:
                 file.write(json.dumps(row) + "\n")
             shown = {
@@ -260,6 +300,84 @@ def summary(found: list[dict[str, Any]]) -> str:
     )
 
 
+def fetch(folder: Path) -> None:
+    """Make sets of measured peptides on the authors' parts from public files."""
+    sets: dict[str, list[tuple[str, float, str]]] = {}
+    with (HERE / "peptides.tsv").open(newline="") as file:
+        for source in csv.DictReader(file, delimiter="\t"):
+            path = folder / "files" / f"{source['set']}_{source['part']}.csv"
+            url = "https://raw.githubusercontent.com/{repository}/{commit}/{path}".format(**source)
+            if not path.exists():
+                path.parent.mkdir(parents=True, exist_ok=True)
+                download(url, path, source["sha256"], name=path.name, remedy=f"copy the file of {url} to {path}")
+            if file_sha256(path) != source["sha256"]:
+                raise SystemExit(f"{path} is not the file of {url}")
+            with path.open(newline="") as rows:
+                for row in csv.DictReader(rows):
+                    value = float(row[source["value"]])
+                    value = -np.log(value) if source["log"] == "yes" else value
+                    name = row[source["molecule"]] if source["molecule"] else source["set"]
+                    sets.setdefault(name, []).append((row[source["sequence"]], value, source["part"]))
+    many = sorted(name for name, rows in sets.items() if rows[0][2].isdigit() and FEWEST <= len(rows) <= MOST)
+    order = [*many[:MOLECULES], *sorted(name for name, rows in sets.items() if not rows[0][2].isdigit())]
+    (folder / "ORDER.txt").write_text("\n".join(order) + "\n")
+    for name in order:
+        (folder / name).mkdir(exist_ok=True)
+        (folder / name / "meta.json").write_text(json.dumps({"name": name, "kind": "peptides of parts"}))
+        with (folder / name / "data.csv").open("w", newline="") as file:
+            csv.writer(file).writerows([("sequence", "value", "split"), *sets[name]])
+
+
+def pooled(rows: list[dict[str, Any]]) -> dict[str, Any]:
+    """Return one row with the test samples of all parts."""
+    joined: dict[str, Any] = {"y": [value for row in rows for value in row["y"]], "methods": {}}
+    for name in rows[0]["methods"]:
+        own = [row["methods"][name] for row in rows]
+        joined["methods"][name] = {key: [v for one in own for v in one[key]] for key in ("means", "deviations")}
+        joined["methods"][name]["cpu"] = sum(one["cpu"] for one in own)
+        joined["methods"][name]["chosen"] = own[0]["chosen"]
+    joined["trivial"] = [row["mean"] for row in rows for _ in row["y"]]
+    return joined
+
+
+def print_peptides(folder: Path, rows_file: Path) -> None:
+    """Print scores of the pooled test samples of each set beside published ones, and their means over the molecules."""
+    with (HERE / "peptides_published.tsv").open(newline="") as file:
+        published = list(csv.DictReader(file, delimiter="\t"))
+    rows: dict[str, list[dict[str, Any]]] = {}
+    for row in map(json.loads, rows_file.read_text().splitlines()):
+        rows.setdefault(row["set"], []).append(row)
+    scores: dict[str, list[list[float]]] = {}
+    for name in (folder / "ORDER.txt").read_text().split():
+        joined = pooled(rows[name])
+        y, found = np.array(joined["y"]), measured([joined])
+        others = {line["method"]: line for line in published if line["set"] == name}
+        binders = all(line["auc"] for line in others.values())
+        own: dict[str, list[float]] = {}
+        for method, one in joined["methods"].items():
+            own[method] = [roc_auc(np.where(y >= BINDER, 1, -1), one["means"])] if binders else []
+            own[method].append(pearson(y, one["means"]))
+        if not scores:
+            print(
+                "| set | n | chosen | ρ | R² | coverage | CPU s |", " | ".join(own), "| published | difference in ρ |"
+            )
+            print("|---" * (9 + len(own)) + "|")
+        counts = [short(row["methods"]["default"]["chosen"]) for row in rows[name]]
+        chosen = ", ".join(f"{one} {counts.count(one)}×" for one in dict.fromkeys(counts))
+        explained = 1 - np.sum((y - joined["methods"]["default"]["means"]) ** 2) / np.sum((y - joined["trivial"]) ** 2)
+        cells = [name, str(len(y)), chosen, f"{found['rho']['default']:.3f}", f"{explained:.2f}"]
+        cells += [f"{found['coverage']:.1%}", f"{found['cpu']:.0f}"]
+        cells += [" / ".join(f"{value:.3f}" for value in values) for values in own.values()]
+        known = {key: [float(one[score]) for score in ("auc", "pcc") if one[score]] for key, one in others.items()}
+        cells.append(", ".join(f"{key} {' / '.join(f'{one:.3f}' for one in values)}" for key, values in known.items()))
+        cells.append(f"{found['difference']:+.3f} ± {found['error']:.3f} to {found['best']}")
+        print(f"| {' | '.join(cells)} |")
+        for key, values in (own | known).items() if binders else ():
+            scores.setdefault(key, []).append(values)
+    means = {key: np.mean(values, axis=0) for key, values in scores.items()}
+    print("\nmean AUC / PCC:", "; ".join(f"{key} {auc:.3f} / {pcc:.3f}" for key, (auc, pcc) in means.items()))
+
+
 def print_sources(folder: Path) -> None:
     """Print the source and checksum of each public file."""
     print("set\thalf\tkind\tn\tlength\trepository\tcommit\tpath\tsha256")
@@ -275,6 +393,10 @@ def main() -> None:
     what, folder, *others = sys.argv[1:]
     if what == "sources":
         print_sources(Path(folder))
+    elif what == "fetch":
+        fetch(Path(folder))
+    elif what == "peptides":
+        print_peptides(Path(folder), Path(others[0]))
     elif what == "table":
         print_table(Path(folder), Path(others[0]))
     else:

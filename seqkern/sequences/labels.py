@@ -104,11 +104,14 @@ def _are_many(classes: Collection[object], samples: int) -> bool:
 
 
 def are_numbers(labels: Labels) -> bool:
-    """Return whether the classes are numbers and most samples have their own class."""
+    """Return whether the classes are numbers, and most samples, or most classes if some are fractions, are alone."""
     if labels.kind != "multiclass":
         return False
-    names = [name for name in labels.names() if name]
-    return _are_many(set(names), len(names)) and not any(math.isnan(read_number(name)) for name in set(names))
+    counts = Counter(name for name in labels.names() if name)
+    numbers = [read_number(name) for name in counts]
+    # the others may be at a detection limit
+    alone = 2 * list(counts.values()).count(1) > len(counts) > MOST_CLASSES and not all(map(float.is_integer, numbers))
+    return (alone or _are_many(counts, counts.total())) and not any(map(math.isnan, numbers))
 
 
 def refuse_numbers_as_classes(labels: Labels, file: PathLike | None = None) -> None:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from seqkern.core.errors import LabelError, ParameterError
 from seqkern.core.progress import reporting
 from seqkern.sequences.fasta import read_records
-from seqkern.sequences.labels import UNLABELLED, Labels, make_labels
+from seqkern.sequences.labels import UNLABELLED, Labels, are_numbers, make_labels
 from seqkern.study.tables import (
     check_options,
     columns_of_first_words,
@@ -401,3 +401,21 @@ def test_two_labels_in_one_header(tmp_path, header):
         columns_of_headers(found, {"label": "label"}, "in.fa")
     found = reading(tmp_path, ">a label=1 x=1 x=2 label=1\nAC\n")
     assert columns_of_headers(found, {"label": "label"}, "in.fa") == {"label": ["1"]}
+
+
+MEASURED = [f"{value / 7:.4f}" for value in range(1, 16)]
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        (MEASURED, True),
+        (MEASURED + ["0.0"] * 40, True),  # most at the detection limit
+        (MEASURED[:9] + ["0.0"] * 40, False),  # ten values
+        (MEASURED * 3, False),  # each several times, as class codes such as 1.1
+        ([str(value) for value in range(15)] + ["0"] * 40, False),  # whole numbers may be class codes
+        ([*MEASURED, "unbound"] + ["0.0"] * 40, False),
+    ],
+)
+def test_measured_numbers_are_no_classes(values, expected):
+    assert are_numbers(make_labels(names(len(values)), values)) is expected
