@@ -12,8 +12,9 @@ the others (half 1) were looked at once.
 `run` adds a row for each training set: 96 and 384 random variants (at most three quarters of a set), of two seeds,
 tested on at most 1,000 of the others; the authors' splits that published values used; and, with 384 variants,
 positions that no training variant touches, and more mutations than any training variant has. It resumes a file. The
-default is what ``seqkern train data.csv`` fits. The others are the same Gaussian process on one named kernel.
-Gaps are masked (``--unknown mask_all``). Seconds are CPU seconds of one thread, choice included, prediction not.
+default is what ``seqkern train data.csv`` fits, with intervals calibrated by the folds of that command; `table` prints
+their coverage without calibration too. The others are the same Gaussian process on one named kernel. Gaps are masked
+(``--unknown mask_all``). Seconds are CPU seconds of one thread, choice included, folds and prediction not.
 
     python benchmarks/landscapes.py fetch SETS
     python benchmarks/landscapes.py peptides SETS rows.jsonl
@@ -29,25 +30,28 @@ import json
 import sys
 import time
 import warnings
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy.special import ndtri
 
 from seqkern.core.download import download
 from seqkern.core.errors import SeqkernError
+from seqkern.core.statistics import half_width
 from seqkern.core.text_files import file_sha256
 from seqkern.core.threads import given_threads
 from seqkern.evaluation import metrics
 from seqkern.evaluation.auto import PROCESS, default_metric
+from seqkern.evaluation.calibration import VarianceCalibration
 from seqkern.evaluation.fold_methods import METHODS, Samples
 from seqkern.evaluation.metrics import pearson, predictive_scores, r2
 from seqkern.evaluation.ranking import roc_auc
 from seqkern.evaluation.selection import Search
+from seqkern.methods.crossval import OuterFolds, cross_validate
 from seqkern.methods.method import Method
 from seqkern.methods.model import Model
-from seqkern.methods.training import automatic_method, collect_training_data, train_on
+from seqkern.methods.training import automatic_method, collect_training_data, group_samples, train_on
 from seqkern.sequences.labels import Labels, make_labels
 from seqkern.sequences.sequence_set import SequenceSet
 from seqkern.solvers.solver_specs import Free
@@ -70,6 +74,7 @@ BY_POSITION = ("psd95_mclaughlin", "if1_kelsic", "gal4_kitzman", "ubiquitin_mavo
 BY_MUTATIONS = ("csn4_stability", "pabp_rrm2", "avgfp")
 OFFICIAL = ("cr6261", "p450_t50", "chr_localization", "gvr_absorption", "eh_enantio", "chr_photocurrent")
 LEVELS = np.linspace(0.05, 0.95, 19)
+NINETY = 17  # the place of 90 % among them
 HERE = Path(__file__).resolve().parent
 MOLECULES, FEWEST, MOST = 12, 300, 2000  # MHC molecules: the first by name of those with so many peptides
 PUBLISHED = "generic string"  # the kernel that was published for these peptides
@@ -143,19 +148,33 @@ def named_methods(named: dict[str, dict[str, Any]]) -> dict[str, Method]:
     }
 
 
-def fit(method: Method, X: SequenceSet, labels: Labels, train: np.ndarray, test: np.ndarray) -> dict[str, Any]:
+def calibrated(method: Method, X: SequenceSet, labels: Labels) -> dict[str, Any]:
+    """Return the calibration of intervals by the outer folds of ``seqkern train``."""
+    kept = group_samples(labels, X, n_threads=1)
+    data = collect_training_data(method, X, labels, kept=kept, n_threads=1)
+    splits = OuterFolds().splits(data.labels, X)
+    widths = VarianceCalibration.of_folds(
+        cross_validate(method, data, splits, choices=method.choose_for_folds(data, splits))
+    )
+    return {} if widths is None else {"widths": asdict(widths)}
+
+
+def fit(
+    method: Method, X: SequenceSet, labels: Labels, train: np.ndarray, test: np.ndarray, intervals: bool = False
+) -> dict[str, Any]:
     """Return predictions with standard deviations of observations, and how they were made."""
     began = time.process_time()
     try:
         model = train_on(method, collect_training_data(method, X.take(train), labels.take(train), n_threads=1))
         cpu = time.process_time() - began
+        widths = calibrated(method, X.take(train), labels.take(train)) if intervals else {}
         assert isinstance(model, Model)
         means, variances = model.decision_and_variances(X.take(test), n_threads=1)
         assert variances is not None
     except SeqkernError as error:
         return {"error": str(error)}
     shown = {"means": means, "deviations": np.sqrt(variances.observed)}
-    chosen = {"chosen": model.record["kernel"], "learned": model.kernel.learned(), "cpu": round(cpu, 2)}
+    chosen = {"chosen": model.record["kernel"], "learned": model.kernel.learned(), "cpu": round(cpu, 2)} | widths
     return chosen | {name: [float(f"{one:.6g}") for one in values] for name, values in shown.items()}
 
 
@@ -179,7 +198,10 @@ def run(folder: Path, output: Path, wanted: list[str]) -> None:
                 known = {"default": known["default"]} | named_methods({PUBLISHED: UNALIGNED[PUBLISHED]})
             if len(train) > SIZES[0] and X.lengths.max() > LONGEST_RBF:
                 known.pop("RBF", None)
-            row |= {"methods": {key: fit(method, X, labels, train, test) for key, method in known.items()}}
+            row["methods"] = {
+                key: fit(method, X, labels, train, test, key == "default" and not peptides)
+                for key, method in known.items()
+            }
             if peptides:
                 row["mean"] = float(labels.y[train].mean())
                 aligned = named_methods({key: ALIGNED[key] for key in ("one-hot", "Tanimoto")})
@@ -205,10 +227,17 @@ def paired_error(y: np.ndarray, one: np.ndarray, other: np.ndarray, draws: int =
     return float(np.std([spearman(y[rows], one[rows]) - spearman(y[rows], other[rows]) for rows in drawn]))
 
 
-def miscalibration(y: np.ndarray, means: np.ndarray, deviations: np.ndarray) -> float:
-    """Return the mean difference of the levels 5 %, 10 %, … 95 % and the coverage of the central intervals there."""
+def coverages(y: np.ndarray, means: np.ndarray, deviations: np.ndarray, tail: float) -> np.ndarray:
+    """Return the coverage of the central intervals of `LEVELS`."""
     z = np.abs(y - means) / deviations
-    return float(np.mean([abs(np.mean(z <= ndtri(0.5 + level / 2)) - level) for level in LEVELS]))
+    return np.array([np.mean(z <= half_width(level, tail)) for level in LEVELS])
+
+
+def right_area(sizes: list[int], draws: int = 50) -> float:
+    """Return the mean miscalibration area of right intervals, which chance alone gives on test parts of these sizes."""
+    rng = np.random.default_rng(1)
+    found = [coverages(rng.normal(size=n), np.zeros(n), np.ones(n), 0.0) for n in sizes for _ in range(draws)]
+    return float(np.abs(found - LEVELS).mean())
 
 
 def short(kernel: str) -> str:
@@ -228,7 +257,7 @@ def measured(rows: list[dict[str, Any]]) -> dict[str, Any]:
     own = {name: [np.array(row["methods"][name]["means"]) for row in rows] for name in names}
     rho = {name: float(np.mean([spearman(*pair) for pair in zip(y, own[name], strict=True)])) for name in names}
     default = [row["methods"]["default"] for row in rows]
-    deviations = [np.array(one["deviations"]) for one in default]
+    widths = [VarianceCalibration(**one.get("widths", {"factor": 1.0, "folds": 0, "n": 0})) for one in default]
     found: dict[str, Any] = {"rho": rho, "chosen": [short(one["chosen"]) for one in default]}
     best = max(names[1:], key=lambda name: rho[name])
     errors = {
@@ -237,15 +266,21 @@ def measured(rows: list[dict[str, Any]]) -> dict[str, Any]:
         for name in names[1:]
     }
     found |= {"best": best, "difference": rho["default"] - rho[best], "error": errors[best], "errors": errors}
-    triples = list(zip(y, own["default"], deviations, strict=True))
-    scores = [predictive_scores(*three) for three in triples]
-    tested = sum(map(len, y))
-    found["covered"] = sum(one["coverage_90"] * len(own_y) for one, own_y in zip(scores, y, strict=True)), tested
-    found["coverage"] = found["covered"][0] / tested
+    plain = [
+        (one_y, means, np.array(one["deviations"]), 0.0)
+        for one_y, means, one in zip(y, own["default"], default, strict=True)
+    ]
+    right = [(*one[:2], one[2] * by.factor, by.tail) for one, by in zip(plain, widths, strict=True)]
+    scores = [predictive_scores(*one) for one in right]
+    found["sizes"] = list(map(len, y))
+    for name, made in (("", right), ("plain ", plain)):
+        each = np.array([coverages(*one) for one in made])
+        found[name + "levels"] = np.average(each, axis=0, weights=found["sizes"])
+        found[name + "area"] = float(np.abs(each - LEVELS).mean())
+        found[name + "coverage"] = float(found[name + "levels"][NINETY])
     # of values in units of their standard deviation, so that sets can be compared
     found["nlpd"] = float(np.mean([one["nlpd"] - np.log(np.std(own_y)) for one, own_y in zip(scores, y, strict=True)]))
-    found["r2"] = float(np.mean([r2(own_y, means) for own_y, means, _ in triples]))
-    found["area"] = float(np.mean([miscalibration(*three) for three in triples]))
+    found["r2"] = float(np.mean([r2(own_y, means) for own_y, means, *_ in plain]))
     found["cpu"] = float(np.mean([one["cpu"] for one in default]))
     return found
 
@@ -264,8 +299,8 @@ def print_table(folder: Path, rows_file: Path) -> None:
         hard = title.split(",")[0] in METHODS
         print(f"\n{title}:\n")
         print("| set | half | n | chosen | ρ |" + (" one-hot" if hard else " one-hot | Tanimoto | RBF"), end=" ")
-        print("| difference to the best | s.e. | R² | coverage | NLPD | CPU s |")
-        print("|---" * (11 if hard else 13) + "|")
+        print("| difference to the best | s.e. | R² | coverage | miscalibration | NLPD | CPU s |")
+        print("|---" * (12 if hard else 14) + "|")
         for name, one in found.items():
             counts = {chosen: one["chosen"].count(chosen) for chosen in one["chosen"]}
             names = [f"{chosen} {counts[chosen]}×" if len(counts) > 1 else chosen for chosen in counts]
@@ -274,29 +309,45 @@ def print_table(folder: Path, rows_file: Path) -> None:
             cells += [f"{value:.3f}{'*' * (unaligned and at > 0)}" for at, value in enumerate(one["rho"].values())]
             cells += [""] * (len(cells) < 8 - 2 * hard)
             cells += [f"{one['difference']:+.3f}", f"{one['error']:.3f}", f"{one['r2']:.2f}"]
-            print(f"| {' | '.join(cells)} | {one['coverage']:.1%} | {one['nlpd']:.2f} | {one['cpu']:.0f} |")
+            cells += [f"{one['coverage']:.1%}", f"{one['area']:.3f}", f"{one['nlpd']:.2f}", f"{one['cpu']:.0f}"]
+            print(f"| {' | '.join(cells)} |")
         print()
         for which in (0, 1, None):
             own = [one for name, one in found.items() if which in (None, half(name))]
             if own:
                 print(f"{'all' if which is None else f'half {which}'}: {summary(own)}")
+                for calibration in ("", "plain "):
+                    print(f"  {calibration or 'calibrated '}intervals: {intervals(own, calibration)}")
+
+
+def intervals(found: list[dict[str, Any]], calibration: str) -> str:
+    """Return how the intervals cover, with (empty text) or without (``plain``) calibration."""
+    sizes = [size for one in found for size in one["sizes"]]
+    covered = np.array([one[calibration + "coverage"] for one in found])
+    near = np.abs(covered - 0.9) <= 2 * np.sqrt([0.09 / sum(one["sizes"]) for one in found])
+    pooled = np.average(
+        [one[calibration + "levels"] for one in found], axis=0, weights=[sum(one["sizes"]) for one in found]
+    )
+    return (
+        f"pooled coverage {pooled[NINETY]:.1%}; mean of sets {covered.mean():.1%}, least {covered.min():.1%}, most "
+        f"{covered.max():.1%}, within two standard errors of 90% {near.sum()}; mean miscalibration area "
+        f"{np.mean([one[calibration + 'area'] for one in found]):.3f} (right intervals, by chance: "
+        f"{right_area(sizes):.3f}); of the pooled levels {np.abs(pooled - LEVELS).mean():.3f}"
+    )
 
 
 def summary(found: list[dict[str, Any]]) -> str:
-    """Return how often the default is above and below the named kernels, and how its intervals cover."""
+    """Return how often the default is above and below the named kernels."""
     above = sum(one["difference"] > 0 for one in found)
     clearly = sum(one["difference"] > 1.96 * one["error"] for one in found)
     below = sum(
         any(one["rho"]["default"] - one["rho"][name] < -1.96 * error for name, error in one["errors"].items())
         for one in found
     )
-    covered = sum(one["covered"][0] for one in found) / sum(one["covered"][1] for one in found)
-    area = np.mean([one["area"] for one in found])
     mean = np.mean([one["difference"] for one in found])
     return (
         f"{len(found)} sets; above all named {above} (by more than the interval {clearly}); below any by more than the "
-        f"interval {below}; mean difference to the best {mean:+.4f}; pooled coverage {covered:.1%}; mean of sets "
-        f"{np.mean([one['coverage'] for one in found]):.1%}; mean miscalibration area {area:.3f}"
+        f"interval {below}; mean difference to the best {mean:+.4f}"
     )
 
 

@@ -35,6 +35,7 @@ from seqkern.core.progress import memory_in_use, progress_bar, progress_counter
 from seqkern.core.text_files import is_standard_output, source_name
 from seqkern.core.tsv import check_ending, format_cell, table_text
 from seqkern.core.types import Floats
+from seqkern.evaluation.metrics import LEVEL
 from seqkern.formats.signals import Track
 from seqkern.methods.loading import is_pack, load_model, parse_model_args
 from seqkern.methods.model import Model, find_probabilities
@@ -184,7 +185,7 @@ def _run(request: PredictRequest, models: dict[str, Model], notes: dict[str, Any
     """Write a table of the predictions of several models, whose names follow the column names."""
     if request.output is not None:
         check_ending(request.output, (*TABLES, ".gz"))
-    columns = [column + f"_{name}" * bool(name) for name, model in models.items() for column in _columns(model)]
+    columns = [one + f"_{name}" * bool(name) for name, model in models.items() for one in _columns(model, request)]
     head = "\t".join(map(format_cell, ["id", *columns])) + "\n"
     model, first = next(iter(models.values())), list[SequenceSet | FeatureTable]()
     seen = {name: Seen() for name in models}
@@ -298,11 +299,12 @@ def _blocks(model: Model, request: PredictRequest, counts: Counter[str]) -> Iter
             yield X.take(slice(start, start + BLOCK))
 
 
-def _columns(model: Model) -> list[str]:
+def _columns(model: Model, request: PredictRequest) -> list[str]:
     """Return the columns of a model."""
     more = []
     if model.solver.traits.variances:
-        more = ["sd", "lower", "upper"] if model.kind == "real" else ["sd"]
+        percent = f"{100 * (request.interval or LEVEL):.10g}"
+        more = ["sd", f"lower_{percent}", f"upper_{percent}"] if model.kind == "real" else ["sd"]
         if model.kind == "binary" and model.calibration is None:
             more = ["probability", *more]
     return [*decision_columns(model), *more, *["predicted"] * (not model.projects)]
@@ -325,7 +327,7 @@ def _predictions(
         counts["variances below zero by rounding, set to 0"] += variances.clipped
         values.append(np.sqrt(variances.observed))
         if model.kind == "real":
-            values.extend(variances.interval(decisions, 0.9 if request.interval is None else request.interval))
+            values.extend(variances.interval(decisions, request.interval or LEVEL))
     columns = np.column_stack(values).T.tolist()
     predicted = [] if model.projects else model.classify(decisions).tolist()
     seen.add(model, X.ids, decisions, predicted)

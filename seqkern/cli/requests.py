@@ -329,8 +329,8 @@ class Postprocessing(Request, group="probabilities and threshold", everyday=("ca
     """A verb that fits probabilities and a threshold to held-out decision values."""
 
     calibration: str | None = option(
-        "fit probabilities to cross-validated decision values of the training set; variance: for numbers, the width of "
-        "the intervals of a Gaussian process, at the cost of one more training for each inner fold",
+        "fit probabilities to cross-validated decision values of the training set; variance: for numbers, intervals of "
+        "a Gaussian process, at the cost of one more training for each inner fold (the folds of --cv do the same)",
         choice(default=None, choices=("platt", "isotonic", "variance")),
     )
     threshold: str | None = option(

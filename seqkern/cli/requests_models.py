@@ -163,7 +163,7 @@ class PredictRequest(NewSamples, Scan, TrueStates, Parts, everyday=("output", "t
         endings=(*TABLES, ".gz", ".bed", ".bedgraph", ".bg", ".bw", ".bigwig", ".svg", ".html"),
     )
     interval: float | None = option(
-        "level of the prediction intervals (lower, upper) of a Gaussian process regression (default: 0.9)",
+        "level of the prediction intervals of a Gaussian process regression (default: 0.9, columns lower_90, upper_90)",
         real(default=None, low=0, high=1, open_low=True, open_high=True),
         metavar="SHARE",
     )

@@ -79,7 +79,7 @@ def run(request: TestRequest) -> None:
     if request.output is not None:  # before standard output, which may be a pipe that closes
         with result_folder(request):
             folder = Path(request.output)
-            decisions = list(decision_rows(labels, *decided[:3], decided.deviations))
+            decisions = list(decision_rows(labels, *decided[:3], decided.deviations, decided.tail))
             write_tsv(folder / "decisions.tsv", list(decisions[0]), decisions)
             write_tsv(folder / "scores.tsv", Score._fields, found)
             head, files = ("seqkern test", "Scores on new samples", lines[0]), "scores.tsv, decisions.tsv"
@@ -140,7 +140,7 @@ def _scores(labels: Labels, decided: Decisions) -> Iterator[Score]:
         yield from (Score(metric_name(name), every[name]) for name in ("r2", "spearman", "pearson"))
         yield _score("RMSE", error_ends(every["rmse"], [errors], 1))
         if decided.deviations is not None:
-            predictive = predictive_scores(labels.y, decided.decisions, decided.deviations)
+            predictive = predictive_scores(labels.y, decided.decisions, decided.deviations, decided.tail)
             yield from (Score(metric_name(name), value) for name, value in predictive.items())
         return
     y, predicted = labels.y.astype(np.int64), decided.predicted.astype(np.int64)

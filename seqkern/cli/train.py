@@ -22,7 +22,7 @@ from seqkern.cli.training_input import Input, Training, chosen_method, read_inpu
 from seqkern.cli.wrong_files import same_in_two_classes
 from seqkern.core.archive import check_writable
 from seqkern.core.checkpoint import CheckpointFolder
-from seqkern.core.errors import LabelError, ParameterError
+from seqkern.core.errors import ParameterError
 from seqkern.core.exclusive_files import exclusive_paths
 from seqkern.core.text_files import open_text
 from seqkern.core.tsv import aligned
@@ -31,6 +31,7 @@ from seqkern.evaluation.auto import Traits, traits_of, tried, why
 from seqkern.evaluation.calibration import VarianceCalibration
 from seqkern.evaluation.intervals import too_few
 from seqkern.evaluation.many_task_tests import corrected_choice
+from seqkern.evaluation.metrics import LEVEL
 from seqkern.evaluation.selection import standard_error
 from seqkern.kernels.feature_transforms.transforms import feature_transforms
 from seqkern.kernels.kernel_specs import kernel_words
@@ -61,7 +62,7 @@ LEAST_BASES = 30
 def reliability_warnings(model: Model, dataset: Dataset, at_sites: Mapping[str, tuple[str, float]]) -> Iterator[str]:
     """Yield warnings about unreliable predictions of the model."""
     yield from unrecognised(model)
-    if model.calibration is not None and not model.calibration.rises:
+    if model.calibration is not None and np.diff(model.calibration.probabilities([-1e99, 1e99])) <= 0:
         yield (
             "held-out decision values do not separate the classes: the probabilities do not increase with the decision "
             "value"
@@ -119,7 +120,7 @@ def first_lines(made: Model | ResidueModel, path: PathLike) -> Iterator[str]:
     unknown = unknown if "solver" in record else "how good it is, the file does not say"
     yield cv.how_good(record["estimate"], model.kind) if "estimate" in record else unknown
     if model.cut.widths is not None:
-        yield f"intervals {model.cut.widths.words}"
+        yield f"{LEVEL:.0%} intervals {model.cut.widths.words}"
     table = model.alphabet is None or model.sequence_views
     new = "NEW.tsv" if table else "NEW.bed --genome GENOME.fa" if "genome" in record else "NEW.fa"
     vectors = set(model.kernel.traits.views) - set(model.kernel.traits.sequence_views)
@@ -397,7 +398,8 @@ def run(request: TrainRequest) -> None:
             **limits,
         )
         if estimate is not None and request.calibration is None and request.fold_method is None:
-            model.record.update(_widths(estimate))
+            widths = VarianceCalibration.of_folds(estimate.results)
+            model.record.update({} if widths is None else {"widths": asdict(widths)})
         found: list[str] = []
         if request.hard_negatives:
             model, found = _trained_again(request, method, given, model, notes, limits)
@@ -428,16 +430,6 @@ def run(request: TrainRequest) -> None:
         print(request.features)
     for line in detail_lines(model) if request.verbose else ():
         print(line)
-
-
-def _widths(estimate: cv.CrossValidated) -> dict[str, Any]:
-    """Return the record of the factor by which the outer folds of numbers widen intervals; none would narrow them."""
-    rows = [row for result in estimate.results for row in result.decisions if row.get("sd") is not None]
-    z = [(float(row["label"]) - row["decision"]) / row["sd"] for row in rows]
-    with contextlib.suppress(LabelError):
-        widths = VarianceCalibration.fit(z, len(estimate.results))
-        return {"widths": asdict(widths)} if widths.factor > 1 else {}
-    return {}
 
 
 def detail_lines(made: Model | ResidueModel) -> Iterator[str]:

@@ -2,6 +2,7 @@
 
 import math
 from decimal import ROUND_HALF_UP, Decimal
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -116,6 +117,28 @@ def both_classes(decisions: npt.ArrayLike, positive: npt.ArrayLike) -> tuple[Flo
     if known.all() or not known.any():
         raise LabelError("only one class, so calibration is not possible", remedy="give samples of both classes")
     return f, known
+
+
+# Student's t of variance 1, of the tail 1/ν < ½ for ν degrees of freedom; without a tail, the normal distribution.
+
+LEAST_TAIL = 1e-15  # Normal up to rounding, so that 0 needs no formula of its own
+
+
+def half_width(level: float, tail: npt.ArrayLike = 0.0) -> Any:
+    """Return half the width of the central interval of a probability."""
+    import scipy  # imported here: SciPy slows start-up
+
+    tail = np.maximum(tail, LEAST_TAIL)
+    return scipy.special.stdtrit(1 / tail, (1 + level) / 2) * np.sqrt(1 - 2 * tail)
+
+
+def log_density(z: Floats, tail: npt.ArrayLike = 0.0) -> Floats:
+    """Return the log densities at z."""
+    import scipy  # imported here, as in `half_width`
+
+    tail = np.maximum(tail, LEAST_TAIL)
+    ratio = tail / (1 - 2 * tail)
+    return (np.log(ratio) - (1 / tail + 1) * np.log1p(ratio * z**2)) / 2 - scipy.special.betaln(0.5, 0.5 / tail)
 
 
 # Ranks, and a quantile, without `scipy.stats` and `scipy.special`, whose imports take longer than most evaluations of

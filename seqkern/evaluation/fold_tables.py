@@ -74,6 +74,7 @@ def decision_rows(
     predicted: npt.ArrayLike,
     probabilities: Floats | None,
     deviations: Floats | None = None,
+    tail: float = 0.0,
 ) -> Iterator[Row]:
     """Yield one row for each test sample: its label, decision values, any probability, and prediction."""
     names = labels.names()
@@ -89,7 +90,7 @@ def decision_rows(
         elif probabilities is not None:
             row["probability"] = float(probabilities[i])
         if deviations is not None:
-            row["sd"] = float(deviations[i])
+            row |= {"sd": float(deviations[i])} | ({"tail": tail} if tail else {})
         row["predicted"] = float(codes[i]) if labels.kind == "real" else labels.classes[int(codes[i])]
         yield row
 

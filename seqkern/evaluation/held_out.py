@@ -4,7 +4,7 @@ A model's decision values for its own training samples are too far from zero. Pr
 therefore use decision values from a classifier trained on folds without the sample.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,12 +23,7 @@ if TYPE_CHECKING:
 
 
 def held_out_decisions(
-    data: Numbers,
-    kernel: str,
-    solver: Solver,
-    *,
-    folds: int = 5,
-    seed: int = 1,
+    data: Numbers, kernel: str, solver: Solver, *, folds: int = 5, seed: int = 1
 ) -> tuple[Floats, int, int]:
     """Return each sample's decision value from the solver trained on folds without it, and counts of the fits.
 
@@ -44,14 +39,8 @@ def held_out_decisions(
             f"no sample of class {missing[0]!r} to classify", remedy="give more samples, or remove the class"
         )
     rows = len(y) if chains is None else len(chains)
-    decisions = np.full((rows, len(labels.classes)) if several else rows, np.nan)
-    n_folds, not_converged = 0, 0
-    for decided, block in _fold_fits(data, kernel, solver, y, folds, seed):
-        decisions[decided] = solver.decision_function(block.test)
-        del block  # frees memory before the next one
-        n_folds += 1
-        not_converged += solver.count_not_converged()
-    return decisions, n_folds, not_converged
+    values = np.full((rows, len(labels.classes)) if several else rows, np.nan)
+    return _held_out(values, lambda _, new: solver.decision_function(new.test), data, kernel, solver, y, folds, seed)
 
 
 def held_out_residuals(
@@ -59,23 +48,22 @@ def held_out_residuals(
 ) -> tuple[Floats, int, int]:
     """Return errors of held-out predictions over their standard deviations, as `held_out_decisions`, and the counts."""
     y: Any = data.labels.targets()
-    residuals = np.full(len(y), np.nan)
-    n_folds, not_converged = 0, 0
-    for rows, block in _fold_fits(data, kernel, solver, y, folds, seed):
+
+    def residuals(rows: Indices, block: Any) -> Floats:
         variances: Any = solver.variances(block.test, block.test_diagonal)
         with np.errstate(divide="ignore", invalid="ignore"):  # exact predictions without variance
-            residuals[rows] = (y[rows] - solver.decision_function(block.test)) / np.sqrt(variances.observed)
-        del block
-        n_folds += 1
-        not_converged += solver.count_not_converged()
-    return residuals[~np.isnan(residuals)], n_folds, not_converged
+            return np.asarray((y[rows] - solver.decision_function(block.test)) / np.sqrt(variances.observed))
+
+    found, n_folds, failed = _held_out(np.full(len(y), np.nan), residuals, data, kernel, solver, y, folds, seed)
+    return found[~np.isnan(found)], n_folds, failed
 
 
-def _fold_fits(
-    data: Numbers, kernel: str, solver: Solver, y: Any, folds: int, seed: int
-) -> Iterator[tuple[Indices, Any]]:
-    """Yield the held-out rows of each fold, with the block on which the solver was just fitted without them."""
+def _held_out(
+    values: Floats, of: Callable[[Indices, Any], Floats], data: Numbers, kernel: str, solver: Solver, y: Any, *how: int
+) -> tuple[Floats, int, int]:
+    """Fill in the values of the held-out rows of each fold, with the solver fitted without them; return counts too."""
     labels, chains = data.labels, data.residues
+    folds, seed = how
     try:
         parts = list(inner_folds(labels, folds, seed, labels.groups))
     except FoldError as error:
@@ -83,22 +71,20 @@ def _fold_fits(
             "a class has only one sample (or group), but probabilities, thresholds and layers need folds",
             remedy="give more samples, or remove probabilities, thresholds and layers",
         ) from error
+    not_converged = 0
     for train, held_out in parts:
         decided = _with_neighbours(held_out, chains, len(y))
         block = data.at(kernel, decided, like=train)
         groups = None if labels.groups is None else np.asarray(labels.groups)[train]
         solver.fit(block.train, y[train], groups)
-        yield decided, block
-        del block
+        values[decided] = of(decided, block)
+        del block  # frees memory before the next one
+        not_converged += solver.count_not_converged()
+    return values, len(parts), not_converged
 
 
 def fit_postprocessing(
-    decisions: Floats,
-    positive: Bools,
-    n_folds: int,
-    *,
-    calibration: str | None = None,
-    threshold: str | None = None,
+    decisions: Floats, positive: Bools, n_folds: int, *, calibration: str | None = None, threshold: str | None = None
 ) -> tuple[Calibration | None, Threshold | None]:
     """Return the fitted calibration and the fitted threshold of the positive class, None for each not requested."""
     check_postprocessing(calibration, threshold)

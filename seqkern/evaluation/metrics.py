@@ -9,14 +9,13 @@ samples of a test set (correlations 2 to 10 times), and importing them takes lon
 import math
 import re
 from collections.abc import Iterable, Mapping
-from statistics import NormalDist
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
+from numpy.typing import ArrayLike
 
 from seqkern.core.checks import check_integer
-from seqkern.core.statistics import wilson_interval
+from seqkern.core.statistics import half_width, log_density, wilson_interval
 from seqkern.core.types import Floats, Ints
 from seqkern.evaluation.ranking import average_precision, median_rfp, roc_auc, roc_n, sensitivity, specificity
 
@@ -33,7 +32,7 @@ class Summary(NamedTuple):
     n: int
 
 
-def confusion_matrix(labels: npt.ArrayLike, predicted: npt.ArrayLike, n_classes: int | None = None) -> Ints:
+def confusion_matrix(labels: ArrayLike, predicted: ArrayLike, n_classes: int | None = None) -> Ints:
     """Return the number of samples of each class predicted as each class.
 
     Parameters
@@ -61,7 +60,7 @@ def confusion_matrix(labels: npt.ArrayLike, predicted: npt.ArrayLike, n_classes:
     return np.bincount(true * n_classes + found, minlength=n_classes**2).reshape(n_classes, n_classes)
 
 
-def accuracy(labels: npt.ArrayLike, predicted: npt.ArrayLike) -> float:
+def accuracy(labels: ArrayLike, predicted: ArrayLike) -> float:
     """Return the share of samples predicted correctly.
 
     Parameters
@@ -83,7 +82,7 @@ def accuracy(labels: npt.ArrayLike, predicted: npt.ArrayLike) -> float:
     return float(np.mean(right)) if len(right) else math.nan
 
 
-def balanced_accuracy(labels: npt.ArrayLike, predicted: npt.ArrayLike) -> float:
+def balanced_accuracy(labels: ArrayLike, predicted: ArrayLike) -> float:
     """Return the mean over the classes in `labels` of the share correctly predicted.
 
     Parameters
@@ -107,7 +106,7 @@ def balanced_accuracy(labels: npt.ArrayLike, predicted: npt.ArrayLike) -> float:
     return float(np.mean(np.diag(confusion)[present] / sizes[present])) if present.sum() > 1 else math.nan
 
 
-def matthews_correlation(labels: npt.ArrayLike, predicted: npt.ArrayLike) -> float:
+def matthews_correlation(labels: ArrayLike, predicted: ArrayLike) -> float:
     """Return Matthews' correlation coefficient, for several classes Gorodkin's R_K.
 
     With confusion matrix C, s = ΣC, c = trace C, t and p its row and column sums:
@@ -142,7 +141,7 @@ def matthews_correlation(labels: npt.ArrayLike, predicted: npt.ArrayLike) -> flo
     return float((c * s - t @ p) / math.sqrt(spread)) if spread > 0 else 0.0
 
 
-def macro_auc(labels: npt.ArrayLike, decisions: npt.ArrayLike) -> float:
+def macro_auc(labels: ArrayLike, decisions: ArrayLike) -> float:
     """Return the mean over classes of the AUC of each class's decision value against the rest.
 
     Parameters
@@ -168,7 +167,7 @@ def macro_auc(labels: npt.ArrayLike, decisions: npt.ArrayLike) -> float:
     return float(np.mean(areas)) if areas else math.nan
 
 
-def rmse(labels: npt.ArrayLike, predicted: npt.ArrayLike) -> float:
+def rmse(labels: ArrayLike, predicted: ArrayLike) -> float:
     """Return the root of the mean squared error.
 
     Parameters
@@ -190,7 +189,7 @@ def rmse(labels: npt.ArrayLike, predicted: npt.ArrayLike) -> float:
     return math.sqrt(float(np.mean(error**2))) if len(error) else math.nan
 
 
-def r2(labels: npt.ArrayLike, predicted: npt.ArrayLike) -> float:
+def r2(labels: ArrayLike, predicted: ArrayLike) -> float:
     """Return the coefficient of determination, 1 − Σ(y − f)² / Σ(y − mean y)².
 
     Parameters
@@ -213,7 +212,7 @@ def r2(labels: npt.ArrayLike, predicted: npt.ArrayLike) -> float:
     return 1.0 - float(((y - np.asarray(predicted)) ** 2).sum()) / total if total > 0 else math.nan
 
 
-def pearson(labels: npt.ArrayLike, predicted: npt.ArrayLike) -> float:
+def pearson(labels: ArrayLike, predicted: ArrayLike) -> float:
     """Return the linear correlation.
 
     Parameters
@@ -238,7 +237,7 @@ def pearson(labels: npt.ArrayLike, predicted: npt.ArrayLike) -> float:
     return float(np.clip(x @ y / math.sqrt((x @ x) * (y @ y)), -1.0, 1.0))
 
 
-def spearman(labels: npt.ArrayLike, predicted: npt.ArrayLike) -> float:
+def spearman(labels: ArrayLike, predicted: ArrayLike) -> float:
     """Return the correlation of the ranks, equal values sharing their mean rank.
 
     Parameters
@@ -261,12 +260,12 @@ def spearman(labels: npt.ArrayLike, predicted: npt.ArrayLike) -> float:
     return pearson(rankdata(np.asarray(labels)), rankdata(np.asarray(predicted)))
 
 
-def codes_of(kind: str, predicted: npt.ArrayLike) -> Ints | Floats:
+def codes_of(kind: str, predicted: ArrayLike) -> Ints | Floats:
     """Return a solver's predictions as class codes (binary: 1 above zero, else 0), or as numbers for real labels."""
     return (np.asarray(predicted) > 0).astype(np.int64) if kind == "binary" else np.asarray(predicted)
 
 
-def brier(labels: npt.ArrayLike, probabilities: npt.ArrayLike) -> float:
+def brier(labels: ArrayLike, probabilities: ArrayLike) -> float:
     """Return the mean squared difference between probabilities and outcomes.
 
     For several classes it is the mean over samples of the sum over classes. Smaller is better; a constant probability
@@ -301,7 +300,7 @@ def brier(labels: npt.ArrayLike, probabilities: npt.ArrayLike) -> float:
     return float(np.mean((p - happened) ** 2)) if len(happened) else math.nan
 
 
-def scores(kind: str, labels: npt.ArrayLike, decisions: npt.ArrayLike, predicted: npt.ArrayLike) -> dict[str, float]:
+def scores(kind: str, labels: ArrayLike, decisions: ArrayLike, predicted: ArrayLike) -> dict[str, float]:
     """Return every score of one test set.
 
     Parameters
@@ -393,7 +392,7 @@ LEAST = 1e-15
 """Least probability in the log loss, so that a single error does not make it infinite."""
 
 
-def log_loss(labels: npt.ArrayLike, probabilities: npt.ArrayLike) -> float:
+def log_loss(labels: ArrayLike, probabilities: ArrayLike) -> float:
     """Return the mean negative log probability of the true classes; guessing between two classes gives ln 2.
 
     >>> round(log_loss([1, 1, 0], [0.9, 0.6, 0.2]), 4)
@@ -406,8 +405,8 @@ def log_loss(labels: npt.ArrayLike, probabilities: npt.ArrayLike) -> float:
     return float(-np.log(np.maximum(own, LEAST)).mean())
 
 
-def negative_log_density(labels: npt.ArrayLike, means: npt.ArrayLike, deviations: npt.ArrayLike) -> float:
-    """Return the mean negative log density of numbers under the normal distributions predicted for them.
+def negative_log_density(labels: ArrayLike, means: ArrayLike, deviations: ArrayLike, tail: ArrayLike = 0.0) -> float:
+    """Return the mean negative log density of numbers under the distributions predicted for them; see `log_density`.
 
     >>> round(negative_log_density([1.0, 2.0], [1.0, 1.5], [0.5, 0.5]), 4)
     0.4758
@@ -418,14 +417,14 @@ def negative_log_density(labels: npt.ArrayLike, means: npt.ArrayLike, deviations
     if np.any((deviation == 0) & (y != mean)):
         return math.inf
     with np.errstate(divide="ignore", invalid="ignore"):
-        squares = np.where(y == mean, 0.0, (y - mean) / deviation) ** 2
-        return float((0.5 * squares + np.log(deviation)).mean() + 0.5 * math.log(2 * math.pi))
+        z = np.where(y == mean, 0.0, (y - mean) / deviation)
+        return float((np.log(deviation) - log_density(z, tail)).mean())
 
 
 def interval_coverage(
-    labels: npt.ArrayLike, means: npt.ArrayLike, deviations: npt.ArrayLike, level: float = LEVEL
+    labels: ArrayLike, means: ArrayLike, deviations: ArrayLike, level: float = LEVEL, tail: ArrayLike = 0.0
 ) -> float:
-    """Return the share of numbers within the central intervals of their predicted normal distributions.
+    """Return the share of numbers within the central intervals of their predicted distributions; see `half_width`.
 
     >>> interval_coverage([1.0, 2.0, 9.0, 4.0], [1.1, 2.2, 3.0, 3.5], [0.5, 0.5, 0.5, 0.5])
     0.75
@@ -433,10 +432,10 @@ def interval_coverage(
     y, mean, deviation = (np.asarray(values, dtype=np.float64) for values in (labels, means, deviations))
     if not len(y):
         return math.nan
-    return float(np.mean(np.abs(y - mean) <= NormalDist().inv_cdf((1 + level) / 2) * deviation))
+    return float(np.mean(np.abs(y - mean) <= half_width(level, tail) * deviation))
 
 
-def miscalibration_area(labels: npt.ArrayLike, means: npt.ArrayLike, deviations: npt.ArrayLike) -> float:
+def miscalibration_area(labels: ArrayLike, means: ArrayLike, deviations: ArrayLike, tail: ArrayLike = 0.0) -> float:
     """Return the mean absolute difference between coverage and level of the central intervals at `AREA_LEVELS`.
 
     References: Kuleshov, Fenner & Ermon 2018, ICML; Tran et al. 2020, Mach. Learn.: Sci. Technol. 1:025006.
@@ -444,11 +443,11 @@ def miscalibration_area(labels: npt.ArrayLike, means: npt.ArrayLike, deviations:
     >>> miscalibration_area([1.0, 2.0], [1.0, 2.0], [0.5, 0.5])
     0.5
     """
-    observed = [interval_coverage(labels, means, deviations, level) for level in AREA_LEVELS]
+    observed = [interval_coverage(labels, means, deviations, level, tail) for level in AREA_LEVELS]
     return float(np.mean(np.abs(np.subtract(observed, AREA_LEVELS))))
 
 
-def sharpness(deviations: npt.ArrayLike) -> float:
+def sharpness(deviations: ArrayLike) -> float:
     """Return the root mean predicted variance: the typical predicted error.
 
     >>> sharpness([1.0, 7.0])
@@ -458,13 +457,15 @@ def sharpness(deviations: npt.ArrayLike) -> float:
     return float(np.sqrt(np.mean(found**2))) if len(found) else math.nan
 
 
-def predictive_scores(labels: npt.ArrayLike, means: npt.ArrayLike, deviations: npt.ArrayLike) -> dict[str, float]:
-    """Return the scores of predicted normal distributions by name."""
+def predictive_scores(
+    labels: ArrayLike, means: ArrayLike, deviations: ArrayLike, tail: ArrayLike = 0.0
+) -> dict[str, float]:
+    """Return the scores of predicted distributions by name: normal ones, or Student's t with a tail."""
     return {
-        "coverage_90": interval_coverage(labels, means, deviations),
-        "miscalibration_area": miscalibration_area(labels, means, deviations),
+        "coverage_90": interval_coverage(labels, means, deviations, tail=tail),
+        "miscalibration_area": miscalibration_area(labels, means, deviations, tail),
         "sharpness": sharpness(deviations),
-        "nlpd": negative_log_density(labels, means, deviations),
+        "nlpd": negative_log_density(labels, means, deviations, tail),
     }
 
 
@@ -480,7 +481,7 @@ class TopPrecision(NamedTuple):
     high: float
 
 
-def top_precision(positive: npt.ArrayLike, scores: npt.ArrayLike, n: int) -> TopPrecision:
+def top_precision(positive: ArrayLike, scores: ArrayLike, n: int) -> TopPrecision:
     """Return the share of positives among the n highest-scoring samples, averaged over the orders of ties.
 
     >>> top_precision([True, False, True, False], [3.0, 2.0, 1.0, 1.0], 3).precision

@@ -130,7 +130,7 @@ def evaluate_fold(
     place = {"task": task, "split": split.name}
     tested = data.labels.take(split.test)
     deviations = decided.deviations if tested.kind == "real" else None
-    rows = decision_rows(tested, decided.decisions, decided.predicted, decided.probabilities, deviations)
+    rows = decision_rows(tested, *decided[:3], deviations, decided.tail)
     features, intervals, bias = _feature_tables(fitted, split, selection_bias, significance)
     learned = fitted.block.learned | ({} if fitted.layers is None else fitted.layers.learned())
     best = fitted.solver.best_params_
@@ -231,7 +231,7 @@ def _scores(data: FitData, rows: Ints, decided: Decisions) -> dict[str, Any]:
         found["brier"] = brier(labels.y, decided.probabilities)
         found["log_loss"] = log_loss(labels.y, decided.probabilities)
     if labels.kind == "real" and decided.deviations is not None:
-        found |= predictive_scores(labels.y, decided.decisions, decided.deviations)
+        found |= predictive_scores(labels.y, decided.decisions, decided.deviations, decided.tail)
     return found | residue_scores(data.residues, rows, labels, decided.predicted)
 
 

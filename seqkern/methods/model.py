@@ -69,7 +69,7 @@ class Postprocessing:
 
     def widened(self, variances: Variances) -> Variances:
         """Return calibrated variances; without a factor the given ones."""
-        return variances if self.widths is None else variances.widened(self.widths.factor)
+        return variances if self.widths is None else variances.widened(self.widths.factor, self.widths.tail)
 
     def codes(self, decisions: Floats) -> Ints:
         """Return 1 for positive decisions, else 0."""
@@ -86,10 +86,8 @@ class Postprocessing:
 
     def record(self) -> dict[str, Any]:
         """Return the entries of a model's record."""
-        fits = {"calibration": self.calibration, "threshold": self.threshold}
-        found: dict[str, Any] = {name: fit.record() for name, fit in fits.items() if fit is not None}
-        if self.widths is not None:
-            found["widths"] = asdict(self.widths)
+        fits = {"calibration": self.calibration, "threshold": self.threshold, "widths": self.widths}
+        found: dict[str, Any] = {name: asdict(fit) for name, fit in fits.items() if fit is not None}
         if self.by_probability:
             found["predicted_by"] = BY_PROBABILITY
         return found if self.unset is None else found | {"threshold_unset": self.unset}
@@ -128,6 +126,11 @@ class Decisions(NamedTuple):
     def deviations(self) -> Floats | None:
         """The predicted standard deviations of observations, float64 (n,); None without variances."""
         return None if self.variances is None else np.sqrt(self.variances.observed)
+
+    @property
+    def tail(self) -> float:
+        """The tail of observations, 0 where they are normal."""
+        return 0.0 if self.variances is None else self.variances.tail
 
     def take(self, rows: Ints) -> "Decisions":
         """Return the decisions about the given rows."""

@@ -438,7 +438,7 @@ class DatasetResults:
     def decisions(self, method: Method) -> pd.DataFrame | None:
         """Return a method's decisions, with decision values and probabilities as numbers; None where missing."""
         columns = TABLES["decisions"] + (["decision"] if self.kind != "multiclass" else [])
-        return read_table(self._path(method, "decisions.tsv"), columns, ("decision", "probability", "sd"))
+        return read_table(self._path(method, "decisions.tsv"), columns, ("decision", "probability", "sd", "tail"))
 
     def has_probabilities(self, method: Method) -> bool:
         """Return whether a method's decisions have probabilities, reading only the header of their table."""

@@ -3,11 +3,11 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from numbers import Real
-from statistics import NormalDist
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 
+from seqkern.core.statistics import half_width
 from seqkern.core.types import Floats, Ints
 from seqkern.solvers.costs import FitCost, FitWork, dense_algebra, hardness
 
@@ -192,6 +192,7 @@ class Variances:
     latent: Floats
     noise: float = 0.0  # Of an observation about the function; 0 where labels are classes
     clipped: int = 0  # How many were below zero by rounding, and are 0 here
+    tail: float = 0.0  # Of observations, see `half_width`: 0 where they are normal
 
     @classmethod
     def of(cls, values: Floats, noise: float = 0.0) -> "Variances":
@@ -211,16 +212,16 @@ class Variances:
         >>> lower.round(2), upper.round(2)
         (array([0.04]), array([3.96]))
         """
-        half = NormalDist().inv_cdf((1 + level) / 2) * np.sqrt(self.observed)
+        half = half_width(level, self.tail) * np.sqrt(self.observed)
         return means - half, means + half
 
     def take(self, rows: Ints) -> "Variances":
         """Return the variances of some samples."""
-        return Variances(self.latent[rows], self.noise, self.clipped)
+        return replace(self, latent=self.latent[rows])
 
-    def widened(self, factor: float) -> "Variances":
-        """Return the variances with all standard deviations multiplied by a factor."""
-        return Variances(self.latent * factor**2, self.noise * factor**2, self.clipped)
+    def widened(self, factor: float, tail: float) -> "Variances":
+        """Return the variances with all standard deviations multiplied by a factor, and observations with a tail."""
+        return Variances(self.latent * factor**2, self.noise * factor**2, self.clipped, tail)
 
     @property
     def observed(self) -> Floats:

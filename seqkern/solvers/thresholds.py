@@ -9,8 +9,8 @@ new samples varies by chance. The rule ``none`` is the threshold 0.
 
 import math
 import re
-from dataclasses import asdict, dataclass
-from typing import Any, Self
+from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 import numpy.typing as npt
@@ -76,10 +76,6 @@ class Threshold:
             best = int(equal[np.argmin(np.abs(places[equal]))])  # the nearest to 0
         reached = float(found[best] / n_positive), float(1 - wrong[best] / n_negative)
         return cls(rule, float(places[best]), *reached, n_positive, n_negative)
-
-    def record(self) -> dict[str, Any]:
-        """Return a JSON dict for the model file: the arguments of this class."""
-        return asdict(self)
 
 
 def parse_rule(rule: str) -> tuple[str, *tuple[float, ...]]:

@@ -308,7 +308,7 @@ class InnerSettings(Settings):
         choices=("platt", "isotonic", "variance"),
         optional=True,
         doc="Fitted to held-out decision values of the training set: probabilities for binary labels; variance: for "
-        "numbers, one factor of the predicted variances.",
+        "numbers, the width and the tails of prediction intervals.",
     )
     threshold: str | None = text(
         default=None,

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from scipy.stats import norm
+from scipy.stats import norm, t
 from sklearn import metrics
 
 from seqkern.evaluation.metrics import (
@@ -33,6 +33,23 @@ def test_density_and_coverage_are_those_of_normal_distributions():
     for level in (0.5, 0.9):
         low, high = norm(mean, deviation).interval(level)
         assert interval_coverage(y, mean, deviation, level) == np.mean((low <= y) & (y <= high))
+
+
+def test_density_and_coverage_with_tails_are_those_of_t_distributions():
+    rng = np.random.default_rng(0)
+    y, mean, deviation = rng.normal(size=200), rng.normal(size=200), rng.uniform(0.5, 2, 200)
+    for freedom in (3.1, 5.0, 40.0):
+        made = t(freedom, mean, deviation * math.sqrt(1 - 2 / freedom))  # of the given standard deviation
+        np.testing.assert_allclose(made.std(), deviation)
+        expected = pytest.approx(-made.logpdf(y).mean(), rel=1e-9)
+        assert negative_log_density(y, mean, deviation, 1 / freedom) == expected
+        for level in (0.5, 0.9):
+            low, high = made.interval(level)
+            found = interval_coverage(y, mean, deviation, level, 1 / freedom)
+            assert found == np.mean((low <= y) & (y <= high))
+    tails = np.repeat([0.0, 0.3], 100)  # of each sample
+    parts = [negative_log_density(y[own], mean[own], deviation[own], tails[own]) for own in (tails == 0, tails > 0)]
+    assert negative_log_density(y, mean, deviation, tails) == pytest.approx(np.mean(parts))
 
 
 def test_miscalibration_area_and_sharpness_are_their_definitions():

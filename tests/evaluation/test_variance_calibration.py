@@ -6,11 +6,14 @@ import io
 
 import numpy as np
 import pytest
+from scipy.optimize import minimize_scalar
+from scipy.stats import norm, t
 
 from seqkern.cli.main import main
 from seqkern.core.errors import FoldError, LabelError, ModelError, ParameterError
+from seqkern.core.statistics import half_width
 from seqkern.evaluation.calibration import VarianceCalibration
-from seqkern.evaluation.metrics import interval_coverage
+from seqkern.evaluation.metrics import interval_coverage, miscalibration_area
 from seqkern.evaluation.selection import Search, inner_folds
 from seqkern.kernels import SpectrumKernel
 from seqkern.methods.acquisition import next_variants
@@ -39,19 +42,51 @@ def trained(X, labels, solver=HALF_THE_NOISE, calibration="variance", **options)
     return train_model(X, labels, KERNEL, solver, calibration=calibration, allow_similar=True, **options)
 
 
-def test_the_factor_is_that_of_a_loop_over_the_inner_folds():
+def twin(residuals):
+    """Return the factor and tail of greatest likelihood, with 5 more residuals at the quantiles of a right process."""
+    z = np.concatenate((residuals, norm.ppf((np.arange(5) + 0.5) / 5)))
+    best = []
+    for tail in [i / 50 for i in range(17)]:
+        made = t(1 / tail) if tail else norm()
+
+        def loss(log_scale, made=made):
+            return np.sum(log_scale - made.logpdf(z / np.exp(log_scale)))
+
+        found = minimize_scalar(loss, bounds=(-5, 5), method="bounded", options={"xatol": 1e-12})
+        best.append((found.fun, np.exp(found.x) * made.std(), tail))
+    return min(best)[1:]
+
+
+@pytest.mark.parametrize("freedom", [3, 8, 1e9])
+def test_width_and_tails_are_those_of_greatest_likelihood(freedom):
+    z = t(freedom).rvs(150, random_state=1) * 1.4
+    found = VarianceCalibration.fit(z, 5)
+    factor, tail = twin(z)
+    assert found.tail == tail
+    assert found.factor == pytest.approx(factor, rel=1e-6)
+
+
+def test_intervals_with_the_tails_of_errors_cover_at_all_levels():
+    z = t(3).rvs(400, random_state=2)
+    new, none = t(3).rvs(4000, random_state=3), np.zeros(4000)
+    found = VarianceCalibration.fit(z, 5)
+    assert miscalibration_area(new, none, np.full(4000, found.factor), found.tail) < 0.015
+    assert miscalibration_area(new, none, np.full(4000, np.sqrt(np.mean(z**2)))) > 0.05  # one factor alone
+    covered = interval_coverage(new, none, np.full(4000, found.factor), 0.9, found.tail)
+    assert covered == pytest.approx(0.9, abs=0.02)
+
+
+def test_the_residuals_are_those_of_a_loop_over_the_inner_folds():
     X, labels, *_ = drawn(0)
-    K, squares = KERNEL(X), []
+    K, residuals = KERNEL(X), []
     for train, held_out in inner_folds(labels, 5, 1):
         solver = GPR(noise=0.125, scale=1.0).fit(K[np.ix_(train, train)], labels.y[train])
         rows = K[np.ix_(held_out, train)]
         variances = solver.variances(rows, np.diagonal(K)[held_out]).observed
-        squares += [
-            (labels.y[i] - mean) ** 2 / v for i, mean, v in zip(held_out, solver.predict(rows), variances, strict=True)
-        ]
+        residuals += ((labels.y[held_out] - solver.predict(rows)) / np.sqrt(variances)).tolist()
     found = trained(X, labels).cut.widths
     assert (found.folds, found.n) == (5, 96)
-    assert found.factor == pytest.approx((sum(squares) / 96) ** 0.5, rel=1e-9)
+    assert (found.factor, found.tail) == pytest.approx(twin(residuals), rel=1e-6)
 
 
 def test_half_the_noise_is_repaired_and_the_true_process_stays():
@@ -60,7 +95,7 @@ def test_half_the_noise_is_repaired_and_the_true_process_stays():
         X, labels, new, y = drawn(seed)
         for solver, how in shares:
             found = trained(X, labels, solver, how).decide(new)
-            shares[solver, how].append(interval_coverage(y, found.decisions, found.deviations))
+            shares[solver, how].append(interval_coverage(y, found.decisions, found.deviations, tail=found.tail))
     coverage = {key: np.mean(values) for key, values in shares.items()}
     assert coverage[HALF_THE_NOISE, None] < 0.85
     assert coverage[HALF_THE_NOISE, "variance"] == pytest.approx(0.9, abs=0.02)
@@ -82,7 +117,8 @@ def test_means_stay_and_all_standard_deviations_have_the_factor(tmp_path, solver
     np.testing.assert_array_equal(after.decisions, before.decisions)
     np.testing.assert_allclose(after.deviations, factor * before.deviations, rtol=1e-14)
     lower, upper = after.variances.interval(after.decisions, 0.9)
-    np.testing.assert_allclose(upper - lower, 2 * 1.6448536269514722 * factor * before.deviations, rtol=1e-12)
+    half = t(1 / after.tail).ppf(0.95) * np.sqrt(1 - 2 * after.tail) if after.tail else norm.ppf(0.95)
+    np.testing.assert_allclose(upper - lower, 2 * half * factor * before.deviations, rtol=1e-9)
 
 
 def test_test_samples_of_a_split_have_the_factor_of_its_training_part():
@@ -138,17 +174,19 @@ def test_train_tells_what_it_did_and_predict_gives_the_interval(tmp_path, monkey
     given = ["x.fa", "--labels", "y.tsv", "--kernel", "spectrum:k=3", "--solver", HALF_THE_NOISE]
     assert main(["train", *given, "--calibration", "variance", "--folds", "3", "-o", "m"]) == 0
     widths = load_model("m").cut.widths
-    assert f"intervals {widths.words}" in capsys.readouterr().out.splitlines()
+    assert f"90% intervals {widths.words}" in capsys.readouterr().out.splitlines()
     assert widths.words.endswith(" from 30 held-out residuals of 3 fits")
     assert main(["predict", "m", "x.fa", "--interval", "0.5"]) == 0
     for row in csv.DictReader(io.StringIO(capsys.readouterr().out), delimiter="\t"):
-        half = 0.6744897501960817 * float(row["sd"])
-        assert float(row["upper"]) - float(row["decision"]) == pytest.approx(half, rel=1e-6)
+        half = half_width(0.5, widths.tail) * float(row["sd"])
+        assert float(row["upper_50"]) - float(row["decision"]) == pytest.approx(half, rel=1e-6)
 
 
 def test_words_for_both_directions():
     assert VarianceCalibration(1.25, 5, 96).words == "widened by 1.25, from 96 held-out residuals of 5 fits"
     assert VarianceCalibration(0.8, 3, 9).words.startswith("narrowed to 0.8 of their width, from 9")
+    tail = "narrowed to 0.876 of their width, with tails of Student's t of 4 degrees of freedom, from 9"
+    assert VarianceCalibration(0.956, 3, 9, 0.25).words.startswith(tail)
 
 
 @pytest.mark.parametrize("residuals", [[], [0.0, 0.0], [1.0, np.inf]])
@@ -157,11 +195,13 @@ def test_residuals_without_a_scale(residuals):
         VarianceCalibration.fit(residuals, 2)
 
 
-@pytest.mark.parametrize("factor", [0.0, -1.0, float("nan"), float("inf"), "1"])
-def test_damaged_factors_are_refused(factor):
+@pytest.mark.parametrize(
+    "damage", [{"factor": value} for value in (0.0, -1.0, float("nan"), float("inf"), "1")] + [{"tail": 0.5}]
+)
+def test_damaged_factors_are_refused(damage):
     X, labels, *_ = drawn(5, n=20)
     header, arrays = copy.deepcopy(trained(X, labels).state())
-    header["record"]["widths"]["factor"] = factor
+    header["record"]["widths"] |= damage
     with pytest.raises(LabelError, match="invalid calibration"):
         model_from_state(header, arrays)
 

@@ -111,15 +111,16 @@ def train_and_predict(files, capsys, labels, solver, *options):
 
 def test_predict_writes_intervals(files, capsys):
     _, decisions, variances = expected("real")
-    for options, factor in (((), 1.6448536), (("--interval", "0.5"), 0.6744898)):
+    for options, level, factor in (((), "90", 1.6448536), (("--interval", "0.5"), "50", 0.6744898)):
+        lower, upper = f"lower_{level}", f"upper_{level}"
         code, rows, _ = train_and_predict(files, capsys, "y.tsv", "gp_regression", *options)
         assert code == 0
-        assert list(rows[0]) == ["id", "decision", "sd", "lower", "upper", "predicted"]
-        numbers = {name: np.array([float(row[name]) for row in rows]) for name in ("decision", "sd", "lower", "upper")}
+        assert list(rows[0]) == ["id", "decision", "sd", lower, upper, "predicted"]
+        numbers = {name: np.array([float(row[name]) for row in rows]) for name in ("decision", "sd", lower, upper)}
         np.testing.assert_allclose(numbers["decision"], decisions, atol=1e-6)
         np.testing.assert_allclose(numbers["sd"], np.sqrt(variances.observed), atol=1e-6)
-        np.testing.assert_allclose(numbers["upper"] - numbers["decision"], factor * numbers["sd"], rtol=1e-5)
-        np.testing.assert_allclose(numbers["decision"] - numbers["lower"], factor * numbers["sd"], rtol=1e-5)
+        np.testing.assert_allclose(numbers[upper] - numbers["decision"], factor * numbers["sd"], rtol=1e-5)
+        np.testing.assert_allclose(numbers["decision"] - numbers[lower], factor * numbers["sd"], rtol=1e-5)
 
 
 def test_predict_writes_probabilities_of_a_gaussian_process(files, capsys):

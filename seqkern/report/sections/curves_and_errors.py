@@ -196,9 +196,10 @@ def prediction_intervals_section(view: View) -> dict[str, Any] | None:
         if table is None or "sd" not in table:
             continue
         label, mean, sd = (numbers(table[name]).to_numpy() for name in ("label", "decision", "sd"))
-        shares = [interval_coverage(label, mean, sd, level) for level in LEVELS]
+        tail = np.nan_to_num(numbers(table["tail"]).to_numpy()) if "tail" in table else 0.0
+        shares = [interval_coverage(label, mean, sd, level, tail) for level in LEVELS]
         name = f"{view.dataset.name}: coverage of intervals, kernel {method.kernel} with solver {method.solver}"
-        values = predictive_scores(label, mean, sd)
+        values = predictive_scores(label, mean, sd, tail)
         panels.append(_panel(coverage_panel(LEVELS, shares, name), method, level=LEVEL, **values))
     if not panels:
         return None
