@@ -1,6 +1,7 @@
 """Nearest neighbours, in feature space and among whitened features."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -32,6 +33,13 @@ if TYPE_CHECKING:
 # Nearest neighbours in feature space, computed from kernel values.
 
 
+def check_neighbors(n_neighbors: int, n: int) -> None:
+    """Raise ParameterError unless there are more training records than neighbours."""
+    if n <= n_neighbors:
+        problem = f"n_neighbors={n_neighbors} is not possible with {n} training records"
+        raise ParameterError(problem, remedy=f"give an integer from 1 to {n - 1}")
+
+
 class Neighbors(Solver):
     """Base of both nearest-neighbour solvers: squared distances and neighbours."""
 
@@ -41,11 +49,7 @@ class Neighbors(Solver):
 
     def check_labels(self, y: Array, groups: npt.ArrayLike | None = None) -> None:
         """Raise ParameterError if there are fewer training records than neighbours."""
-        if len(y) <= self.n_neighbors:
-            raise ParameterError(
-                f"n_neighbors={self.n_neighbors} is not possible with {len(y)} training records",
-                remedy=f"give an integer from 1 to {len(y) - 1}",
-            )
+        check_neighbors(self.n_neighbors, len(y))
 
     def _remember(self, K: Floats) -> None:
         """Keep the diagonal of the training matrix; any training row may be a neighbour."""
@@ -294,6 +298,7 @@ class WhitenedNeighbors(AnyClassSolver):
 
     name = "whitened_neighbors"
     summary = "Nearest neighbours among whitened features: the majority of the k most similar records."
+    learned = stored(mean="mean_", whitening="whitening_", points="points_", codes="codes_")
     declared = Traits(
         blocks=True,
         selects=False,
@@ -313,12 +318,7 @@ class WhitenedNeighbors(AnyClassSolver):
 
     def check_labels(self, y: Array, groups: npt.ArrayLike | None = None) -> None:
         """Raise ParameterError if there are fewer training records than neighbours."""
-        count = min(len(y), self.max_units)
-        if count <= self.n_neighbors:
-            raise ParameterError(
-                f"n_neighbors={self.n_neighbors} is not possible with {count} training records",
-                remedy=f"give an integer from 1 to {count - 1}",
-            )
+        check_neighbors(self.n_neighbors, min(len(y), self.max_units))
 
     @classmethod
     def examples(cls) -> list[Self]:
@@ -333,7 +333,7 @@ class WhitenedNeighbors(AnyClassSolver):
             self._learn_whitening(as_blocks(K))
         self.codes_ = y[drawn].astype(np.int64)
         self.points_ = self._whitened(gathered(K, drawn), self.support_)
-        self._search = self._made()
+        vars(self).pop("_search", None)  # of an earlier fit
         wrong = np.mean(self._votes(self.points_).argmax(axis=1) != self.codes_)
         return {"objective": float(wrong), "components": self.whitening_.shape[1], "units": len(drawn)}
 
@@ -351,7 +351,7 @@ class WhitenedNeighbors(AnyClassSolver):
         if not len(kept):
             raise ParameterError("the features do not vary", remedy="choose other features")
         self.mean_ = mean
-        self.whitening_ = directions[:, kept] / np.sqrt(variances[kept])
+        self.whitening_ = np.ascontiguousarray(directions[:, kept] / np.sqrt(variances[kept]))
 
     def _whitened(self, K: Any, columns: Ints) -> Floats:
         """Return the whitened rows, float64 (n, components)."""
@@ -361,8 +361,9 @@ class WhitenedNeighbors(AnyClassSolver):
                 out[part] = fixed_product(block - self.mean_, self.whitening_)
         return out
 
-    def _made(self) -> "KNeighborsClassifier":
-        """Return a scikit-learn neighbour search over the training rows."""
+    @cached_property
+    def _search(self) -> "KNeighborsClassifier":
+        """A scikit-learn neighbour search over the training rows."""
         from sklearn.neighbors import KNeighborsClassifier  # imported here: scikit-learn slows start-up
 
         return KNeighborsClassifier(self.n_neighbors).fit(self.points_, self.codes_)
@@ -378,14 +379,3 @@ class WhitenedNeighbors(AnyClassSolver):
         """Return each class's share of the votes, or the difference of the shares of two classes."""
         votes = self._votes(self._whitened(K, columns))
         return votes[:, 1] - votes[:, 0] if len(self.classes_) == 2 else votes
-
-    def fitted_state(self) -> tuple[dict[str, Any], dict[str, Array]]:
-        """Return the whitening and the training rows."""
-        whitening = {"mean": self.mean_, "whitening": np.ascontiguousarray(self.whitening_)}
-        return {}, {**whitening, "points": self.points_, "codes": self.codes_}
-
-    def restore_fitted(self, header: Mapping[str, Any], arrays: Mapping[str, Array]) -> None:
-        """Restore the state returned by `fitted_state`."""
-        self.mean_, self.whitening_ = arrays["mean"], arrays["whitening"]
-        self.points_, self.codes_ = arrays["points"], arrays["codes"]
-        self._search = self._made()

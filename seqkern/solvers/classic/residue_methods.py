@@ -1,7 +1,7 @@
 """Early methods for secondary structure: GOR, and a network with one hidden layer."""
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -13,7 +13,7 @@ from seqkern.core.parameters import flag, integer
 from seqkern.core.threads import one_thread
 from seqkern.core.types import Array, Bools, Floats, Ints
 from seqkern.solvers.capabilities import Effort, Search, Traits
-from seqkern.solvers.contract import AnyClassSolver
+from seqkern.solvers.contract import AnyClassSolver, stored
 from seqkern.solvers.shared import (
     blocks_of_columns,
     count,
@@ -89,6 +89,7 @@ class GOR(AnyClassSolver):
     """
 
     name = "gor"
+    learned = stored(log_odds="log_odds_", information="information_", pair_information="pair_information_")
     summary = "GOR: the information of each residue in a window, or each pair, on the class of its centre."
     declared = Traits(blocks=True, selects=False, search=Search(order=("-pair_pseudocount", "-pseudocount")))
     input = "features"
@@ -195,16 +196,6 @@ class GOR(AnyClassSolver):
         scores = self._scores(self._codes(K, columns))
         return scores[:, 1] if len(self.log_odds_) == 2 else scores
 
-    def fitted_state(self) -> tuple[dict[str, Any], dict[str, Array]]:
-        """Return the information values."""
-        tables = {"information": self.information_, "pair_information": self.pair_information_}
-        return {}, {"log_odds": self.log_odds_, **tables}
-
-    def restore_fitted(self, header: Mapping[str, Any], arrays: Mapping[str, Array]) -> None:
-        """Restore the state returned by `fitted_state`."""
-        self.log_odds_, self.information_ = arrays["log_odds"], arrays["information"]
-        self.pair_information_ = arrays["pair_information"]
-
     def __sklearn_tags__(self) -> "Tags":
         """Return scikit-learn's tags, which announce a poor score on general numeric data."""
         tags = super().__sklearn_tags__()
@@ -281,6 +272,9 @@ class Network(AnyClassSolver):
     """
 
     name = "network"
+    learned = stored(
+        **{f"{one}_{part}": f"{one}_{part}_" for one in ("hidden", "output") for part in ("weights", "biases")}
+    )
     summary = "Neural network with one hidden layer, trained until held-out groups no longer improve."
     declared = Traits(
         blocks=True,
@@ -335,12 +329,11 @@ class Network(AnyClassSolver):
                 loss = _mean_loss(_logits(Z, self.support_, network.coefs_, network.intercepts_), y[held])
                 if loss < best - LEAST:
                     best, best_epoch = loss, epochs
-                    self.weights_ = [weights.copy() for weights in network.coefs_]
-                    self.biases_ = [biases.copy() for biases in network.intercepts_]
+                    self.hidden_weights_, self.output_weights_ = (weights.copy() for weights in network.coefs_)
+                    self.hidden_biases_, self.output_biases_ = (biases.copy() for biases in network.intercepts_)
         stopped = epochs - best_epoch >= self.patience
-        remark = {} if stopped else {"remark": "raise max_epochs or learning_rate"}
         report = {"converged": stopped, "iterations": epochs, "residual": 0.0, "objective": best}
-        return {**report, "best_epoch": best_epoch, **remark}
+        return {**report, "best_epoch": best_epoch, "remedy": "raise max_epochs or learning_rate"}
 
     def _divided(self, order: Ints, groups: npt.ArrayLike | None) -> tuple[Ints, Ints]:
         """Return the training and early-stopping rows, in `order`; the same rows if no group is held out."""
@@ -364,18 +357,9 @@ class Network(AnyClassSolver):
 
     def _decide(self, K: Any, columns: Ints) -> Floats:
         """Return the log odds of the second of two classes, or ln P of each class."""
-        logits = _logits(K, columns, self.weights_, self.biases_)
+        weights, biases = (self.hidden_weights_, self.output_weights_), (self.hidden_biases_, self.output_biases_)
+        logits = _logits(K, columns, weights, biases)
         return logits[:, 0] if logits.shape[1] == 1 else log_softmax(logits, axis=1)
-
-    def fitted_state(self) -> tuple[dict[str, Any], dict[str, Array]]:
-        """Return the weights and biases."""
-        weights = dict(zip(("hidden_weights", "output_weights"), self.weights_, strict=True))
-        return {}, weights | dict(zip(("hidden_biases", "output_biases"), self.biases_, strict=True))
-
-    def restore_fitted(self, header: Mapping[str, Any], arrays: Mapping[str, Array]) -> None:
-        """Restore the state returned by `fitted_state`."""
-        self.weights_ = [arrays["hidden_weights"], arrays["output_weights"]]
-        self.biases_ = [arrays["hidden_biases"], arrays["output_biases"]]
 
 
 def _logits(K: Any, columns: Ints, weights: Sequence[Array], biases: Sequence[Array]) -> Floats:
