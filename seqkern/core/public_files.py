@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from seqkern.core.errors import FileError, unknown_name
+from seqkern.core.errors import FileError, check_known
 from seqkern.core.package_files import open_resource
 from seqkern.core.text_files import file_sha256
 
@@ -100,8 +100,7 @@ def local_path(path: "PathLike", data_dir: "PathLike | None" = None) -> Path:
         return Path(path)
     files = {file.dataset: file for file in public_table("public_files.tsv", PublicFile) if file.role == PARAMETER}
     name = str(path).removeprefix(PREFIX)
-    if name not in files:
-        raise unknown_name("public file", name, files)
+    check_known("public file", [name], files)
     return find_file(files[name], data_dir)
 
 
@@ -144,6 +143,5 @@ def public_sets() -> dict[str, PublicSet]:
 def public_set(name: str) -> PublicSet:
     """Return a public data set by its case-sensitive name; the error for an unknown one names the nearest."""
     sets = public_sets()
-    if name not in sets:
-        raise unknown_name("public data set", name, sets)
+    check_known("public data set", [name], sets)
     return sets[name]

@@ -1,7 +1,6 @@
 """Readers for the file formats of the public data sets.
 
-Each takes a dict of role to path and the reading policies, and returns `Parts`; `ADAPTERS` lists all of them except
-the readers of chains with residue states (`residue_adapters`).
+Each takes a dict of role to path and the reading policies, and returns `Parts`; ``resources/public.tsv`` names them.
 """
 
 from __future__ import annotations
@@ -9,7 +8,7 @@ from __future__ import annotations
 import io
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -241,27 +240,6 @@ def _as_fasta(headers: Sequence[str], strings: Sequence[str], path: PathLike) ->
     return text
 
 
-ADAPTERS: dict[str, Callable[[Paths, dict[str, Any]], Parts]] = {
-    function.__name__: function
-    for function in (
-        header_label,
-        header_fold,
-        genome_windows,
-        train_test,
-        train_test_by_class,
-        tables_of_parts,
-        comma_separated,
-        coiled_coil,
-        classes_beside,
-        families_by_table,
-        receptors,
-        expression,
-        class_and_numbers,
-        dissimilarities,
-    )
-}
-
-
 # Readers for the public sets of chains with residue states, which become the track ``states``.
 #
 # Each takes a dict of role to path and the reading policies, and returns `Parts`, as in `adapters`.
@@ -369,8 +347,3 @@ def _letters_in_lines(path: PathLike) -> Iterator[list[list[str]]]:
                 raise SequenceError(f"line {number} is not a residue and a state", file=name, remedy="correct the line")
         if chain:
             yield chain
-
-
-RESIDUE_ADAPTERS: dict[str, Callable[[Paths, dict[str, Any]], Parts]] = {
-    function.__name__: function for function in (rs126, cb513, cb513_dssp, jpred4, qian_sejnowski)
-}

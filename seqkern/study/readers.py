@@ -379,9 +379,9 @@ def _raw_from_public(entry: DataEntry, given: PublicSource, data_dir: PathLike |
     paths = {role: find_file(file, data_dir) for role, file in chosen.files.items()}
     names = [item.name for item in fields(Policies)]
     policies = {name: getattr(chosen, name) for name in names if getattr(chosen, name, "")} | entry.policies.given()
-    from seqkern.study.adapters import ADAPTERS, RESIDUE_ADAPTERS  # imported here: only public data sets need them
+    from seqkern.study import adapters  # imported here: only public data sets need them
 
-    made = (ADAPTERS | RESIDUE_ADAPTERS)[chosen.adapter](paths, policies)
+    made = getattr(adapters, chosen.adapter)(paths, policies)
     options = {"positive": chosen.positive or None, **entry.labels.options}
     sources = [
         {"file": file.file, "sha256": file.sha256} | ({"url": file.url} if file.url else {"made": file.made})
