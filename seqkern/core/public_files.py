@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from seqkern.core.errors import FileError, check_known
-from seqkern.core.package_files import open_resource
+from seqkern.core.package_files import resource_rows
 from seqkern.core.text_files import file_sha256
 
 if TYPE_CHECKING:
@@ -55,9 +55,7 @@ class PublicFile:
 @cache
 def public_table(name: str, cls: "Callable[..., Row]") -> "tuple[Row, ...]":
     """Return the rows of a resource table as dataclass objects, whose fields are the columns."""
-    with open_resource(name) as stream:
-        header, *rows = (line.rstrip("\n").split("\t") for line in stream)
-    return tuple(cls(**dict(zip(header, row, strict=True))) for row in rows)
+    return tuple(cls(**row) for row in resource_rows(name))
 
 
 def find_file(file: "PublicFile", data_dir: "PathLike | None" = None) -> Path:

@@ -5,16 +5,17 @@
 over one axis of positions. Each letter is one path, reused at all its places.
 """
 
-import csv
+from __future__ import annotations
+
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache, lru_cache
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
-from seqkern.core.package_files import open_resource
+from seqkern.core.package_files import resource_rows
 from seqkern.core.types import Floats, Ints
 from seqkern.report.drawing import (
     INK,
@@ -32,6 +33,9 @@ from seqkern.report.drawing import (
 )
 from seqkern.report.markup import Markup, tag
 from seqkern.sequences.alphabets import Alphabet
+
+if TYPE_CHECKING:
+    from seqkern.methods.poim import Importance
 
 # Letter outlines for logos: capitals from a table, other characters from matplotlib.
 #
@@ -51,8 +55,7 @@ def letter_outline(letter: str) -> str:
 @cache
 def _capitals() -> dict[str, str]:
     """Return the outlines of A to Z."""
-    with open_resource("letter_outlines.tsv") as file:
-        return {row["letter"]: row["outline"] for row in csv.DictReader(file, delimiter="\t")}
+    return {row["letter"]: row["outline"] for row in resource_rows("letter_outlines.tsv")}
 
 
 @lru_cache
@@ -241,24 +244,6 @@ SCALE, HEATMAP_RIGHT = 8.0, 58.0
 """Width of a block's colour scale, and of the room for it and its numbers."""
 
 
-class Importance(Protocol):
-    """The importance that a heat map shows; see `seqkern.methods.poim.Importance`."""
-
-    @property
-    def length(self) -> int:
-        """Number of residues of a window."""
-
-    @property
-    def matrices(self) -> Mapping[int, Floats]:
-        """Importance of each k-mer at each position, by length of the k-mer."""
-
-    def words(self, order: int) -> list[str]:
-        """Return the k-mers of length `order`, in the order of the columns of `matrices`."""
-
-    def position_weights(self) -> Floats:
-        """Return the importance of each position."""
-
-
 def top_kmers(matrix: Floats, words: Sequence[str], most: int = TOP_KMERS) -> list[int]:
     """Return the columns of a matrix (positions, k-mers) with the largest absolute values, the largest first.
 
@@ -269,7 +254,7 @@ def top_kmers(matrix: Floats, words: Sequence[str], most: int = TOP_KMERS) -> li
     return sorted(range(len(words)), key=lambda column: (-strength[column], words[column]))[:most]
 
 
-def heat_map(importance: "Importance", label: str, *, first: int = 1, section: tuple[int, int] | None = None) -> Markup:
+def heat_map(importance: Importance, label: str, *, first: int = 1, section: tuple[int, int] | None = None) -> Markup:
     """Return the heat map as an SVG element that can also be a file of its own.
 
     There is one block of rows for each order: all letters, then the most important longer k-mers in the section
