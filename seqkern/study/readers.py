@@ -19,6 +19,7 @@ from seqkern.sequences.fasta import AnySource, Reading, file_names, read_records
 from seqkern.sequences.joining import similar_by, view_width
 from seqkern.sequences.tables import FeatureTable, SimilarityTable
 from seqkern.sequences.windows import Cut, Sites, cut_windows, make_sites, read_sites
+from seqkern.study import tables
 from seqkern.study.data_entry import (
     NEGATIVE,
     DataEntry,
@@ -36,21 +37,6 @@ from seqkern.study.data_entry import (
     with_regions,
 )
 from seqkern.study.several_sequences import NOTE, SequenceTable
-from seqkern.study.tables import (
-    COLUMNS,
-    Columns,
-    TaskTable,
-    check_fields_once,
-    columns_of_first_words,
-    columns_of_headers,
-    columns_of_table,
-    header_fields,
-    label_column,
-    no_column,
-    read_features,
-    read_similarities,
-    wanted_columns,
-)
 from seqkern.study.vectors import View
 
 # Windows cut around the sites of a data-set entry.
@@ -82,8 +68,8 @@ def before_cutting(policies: Mapping[str, str]) -> dict[str, str]:
 
 def sites_of_headers(reading: Reading, where: str) -> Sites:
     """Return the site of each record, from the header fields ``position`` and ``strand`` (default: +)."""
-    check_fields_once(reading, ("position", "strand"), where)
-    fields = [header_fields(header) for header in reading.headers]
+    tables.check_fields_once(reading, ("position", "strand"), where)
+    fields = [tables.header_fields(header) for header in reading.headers]
     ids = list(reading.sequences.ids)
     for name, found in zip(ids, fields, strict=True):
         if "position" not in found:
@@ -100,9 +86,9 @@ def sites_of_headers(reading: Reading, where: str) -> Sites:
 def columns_of_sites(sites: Sites, kept: Collection[int], options: Mapping[str, Any]) -> dict[str, list[str]]:
     """Return the requested columns of a table of sites, by meaning, for the rows that have windows."""
     columns = {}
-    for meaning, name in wanted_columns(options).items():
+    for meaning, name in tables.wanted_columns(options).items():
         if name not in sites.columns:
-            raise no_column(name, sites.columns, sites.file)
+            raise tables.no_column(name, sites.columns, sites.file)
         columns[meaning] = [sites.columns[name][i] for i in kept]
     return columns
 
@@ -127,7 +113,7 @@ class RawDataset:
     kind: str  # Kind of the samples
     X: Any  # The n samples
     # length n: Text about the samples: ``label``, ``group``, ``fold``, ``split`` (train or test), ``family``, …
-    columns: Columns
+    columns: tables.Columns
     # How labels are derived from them: ``kind``, ``positive``, ``classes``
     options: dict[str, Any] = field(default_factory=dict)
     file: str | None = None  # The source of the labels, for messages
@@ -223,11 +209,11 @@ def _raw_from_fasta(
     X, notes = _with_profiles(entry, reading.sequences, base_dir, n_threads, data_dir)
     reading = replace(reading, sequences=X)
     labelled: str | None = where
-    columns: Columns = {}
+    columns: tables.Columns = {}
     if source == "tsv":
         labelled = str(_labels_path(options, base_dir))
         files = [*files, options["file"]]
-        columns = columns_of_table(labelled, X.ids, options, reading.left_out)
+        columns = tables.columns_of_table(labelled, X.ids, options, reading.left_out)
     elif source != "sites":
         columns = _columns_of_records(reading, options, source, classes, where)
     if entry.window is not None:
@@ -265,7 +251,7 @@ def _sources_of(
 def _label_source(entry: DataEntry, given: FastaSource, table: str | None, where: str) -> str:
     """Return the source of the labels of FASTA files."""
     usual = "sites" if table is not None and given.classes is None else "files" if len(given.paths) > 1 else None
-    if isinstance(entry.tasks, TaskTable) and usual is None:
+    if isinstance(entry.tasks, tables.TaskTable) and usual is None:
         usual = "none"  # the table of tasks has the labels
     source = "none" if entry.labels.kind == "none" else entry.labels.source or usual
     if source is None or source == "column" or (source == "sites" and table is None):
@@ -282,11 +268,11 @@ def _columns_of_records(
 ) -> dict[str, list[str]]:
     """Return the label columns that headers and files give."""
     by_field = options if source == "header" else {key: options[key] for key in options if key != "label"}
-    columns = columns_of_headers(reading, by_field, where)
+    columns = tables.columns_of_headers(reading, by_field, where)
     if source == "files":
         columns["label"] = [classes[i] for i in reading.sources]
     elif source == "first_word":
-        columns |= columns_of_first_words(reading)
+        columns |= tables.columns_of_first_words(reading)
     elif source == "none":
         columns["label"] = [""] * len(reading.sequences)
     return columns
@@ -317,12 +303,12 @@ def _raw_from_several(entry: DataEntry, given: SeveralSequences, base_dir: PathL
     if source == "tsv":
         labelled = str(_labels_path(options, base_dir))
         files = [*files, options["file"]]
-        columns = columns_of_table(labelled, X.ids, options, read.left_out, unit="sample")
+        columns = tables.columns_of_table(labelled, X.ids, options, read.left_out, unit="sample")
     elif isinstance(given, SequenceTable):
-        wanted = wanted_columns(options)
+        wanted = tables.wanted_columns(options)
         wanted = wanted if source == "column" else {key: name for key, name in wanted.items() if key != "label"}
         if "label" in wanted:
-            wanted["label"] = label_column(list(read.columns), wanted["label"])
+            wanted["label"] = tables.label_column(list(read.columns), wanted["label"])
         columns = _chosen(read.columns, wanted, where)
     else:
         reading = Reading(X, read.headers, np.zeros(len(X), dtype=np.int64), read.left_out)
@@ -337,7 +323,7 @@ def _label_source_of_several(entry: DataEntry, given: SeveralSequences, where: s
     of_table = isinstance(given, SequenceTable)
     if entry.labels.kind == "none":
         return "none"
-    if entry.labels.source is None and isinstance(entry.tasks, TaskTable):
+    if entry.labels.source is None and isinstance(entry.tasks, tables.TaskTable):
         return "none"  # the table of tasks has the labels
     source = entry.labels.source or ("column" if of_table else None)
     possible = ("column", "tsv") if of_table else ("header", "first_word", "tsv")
@@ -357,17 +343,17 @@ def _raw_from_table(entry: DataEntry, given: TableSource, base_dir: PathLike) ->
         )
     files, path = [given.path], Path(base_dir) / given.path
     X: FeatureTable | SimilarityTable
-    wanted = wanted_columns(options)
+    wanted = tables.wanted_columns(options)
     how = {} if entry.policies.ids is None else {"ids": entry.policies.ids}
     if given.kind == "features":
         id_column = options.get("id") if options.get("from") != "tsv" else None
-        X, found = read_features(path, wanted.values(), id_column=id_column, missing=given.missing, **how)
+        X, found = tables.read_features(path, wanted.values(), id_column=id_column, missing=given.missing, **how)
     else:
-        X, found = read_similarities(path, given.kind, wanted.values(), **how)
+        X, found = tables.read_similarities(path, given.kind, wanted.values(), **how)
     if options.get("from") == "tsv":
         path = _labels_path(options, base_dir)
         files.append(options["file"])
-        columns = columns_of_table(path, X.ids, options, unit="sample")
+        columns = tables.columns_of_table(path, X.ids, options, unit="sample")
     else:
         columns = _chosen(found, wanted, path)
     return RawDataset(given.kind, X, columns, options, str(path), notes={"sources": _sources(files, base_dir)})
@@ -407,7 +393,7 @@ def _raw_from_simulation(entry: DataEntry, given: Simulation, seed: int) -> RawD
             remedy=f"write them with seqkern simulate, and cut windows with {how}",
         )
     taxonomy = {key: list(map(str, data.table[key])) for key in ("family", "superfamily") if key in data.table}
-    wanted = {key: name for key, name in wanted_columns(options).items() if key != "label" or name in data.table}
+    wanted = {key: name for key, name in tables.wanted_columns(options).items() if key != "label" or name in data.table}
     columns = taxonomy | _chosen(data.table, wanted, "simulated data")
     return RawDataset(
         "sequences",
@@ -431,8 +417,8 @@ def _chosen(found: Mapping[str, Sequence[object]], wanted: Mapping[str, str], fi
     """Return the requested columns, keyed by their meaning."""
     for name in wanted.values():
         if name not in found:
-            raise no_column(name, found, file)
-    return {key: [str(value) for value in found[name]] for key, name in wanted.items() if key in COLUMNS}
+            raise tables.no_column(name, found, file)
+    return {key: [str(value) for value in found[name]] for key, name in wanted.items() if key in tables.COLUMNS}
 
 
 def _sources(files: Collection[str], base_dir: PathLike) -> list[dict[str, str]]:

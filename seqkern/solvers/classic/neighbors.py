@@ -12,17 +12,9 @@ from seqkern.core.linear_algebra import ROWS
 from seqkern.core.parameters import integer
 from seqkern.core.threads import one_thread
 from seqkern.core.types import Array, Bools, Floats, Ints
+from seqkern.solvers import shared
 from seqkern.solvers.capabilities import Effort, Search, Traits
 from seqkern.solvers.contract import AnyClassSolver, ClassSolver, RealSolver, Solver, stored
-from seqkern.solvers.shared import (
-    as_blocks,
-    blocks_of_columns,
-    count,
-    fixed_product,
-    gathered,
-    order_by_content,
-    random_seed,
-)
 
 if TYPE_CHECKING:
     from sklearn.neighbors import KNeighborsClassifier
@@ -45,7 +37,7 @@ class Neighbors(Solver):
 
     declared = Traits(search=Search({"n_neighbors": [1, 3, 5, 9, 15]}, order=("-n_neighbors",)))
 
-    n_neighbors: int = count(5, "k, less than the number of training rows.")
+    n_neighbors: int = shared.count(5, "k, less than the number of training rows.")
 
     def check_labels(self, y: Array, groups: npt.ArrayLike | None = None) -> None:
         """Raise ParameterError if there are fewer training records than neighbours."""
@@ -307,14 +299,14 @@ class WhitenedNeighbors(AnyClassSolver):
     )
     input = "features"
 
-    n_neighbors: int = count(15, "k, less than the number of training rows.")
-    n_components: int | None = count(None, "Number of principal components; by default all with variance.")
+    n_neighbors: int = shared.count(15, "k, less than the number of training rows.")
+    n_components: int | None = shared.count(None, "Number of principal components; by default all with variance.")
     max_units: int = integer(
         default=20_000,
         low=2,
         doc="Largest number of neighbours kept; of more training rows, this many are drawn. Whitening uses all rows.",
     )
-    seed: int = random_seed("Seed of the draw.")
+    seed: int = shared.random_seed("Seed of the draw.")
 
     def check_labels(self, y: Array, groups: npt.ArrayLike | None = None) -> None:
         """Raise ParameterError if there are fewer training records than neighbours."""
@@ -327,12 +319,12 @@ class WhitenedNeighbors(AnyClassSolver):
 
     def _fit(self, K: Any, y: Array) -> dict[str, Any]:
         """Compute the components, whiten the drawn rows, and return the report."""
-        drawn = order_by_content(K, y, self.seed)[: self.max_units]
+        drawn = shared.order_by_content(K, y, self.seed)[: self.max_units]
         self.support_ = np.arange(K.shape[1])
         with one_thread():
-            self._learn_whitening(as_blocks(K))
+            self._learn_whitening(shared.as_blocks(K))
         self.codes_ = y[drawn].astype(np.int64)
-        self.points_ = self._whitened(gathered(K, drawn), self.support_)
+        self.points_ = self._whitened(shared.gathered(K, drawn), self.support_)
         vars(self).pop("_search", None)  # of an earlier fit
         wrong = np.mean(self._votes(self.points_).argmax(axis=1) != self.codes_)
         return {"objective": float(wrong), "components": self.whitening_.shape[1], "units": len(drawn)}
@@ -357,8 +349,8 @@ class WhitenedNeighbors(AnyClassSolver):
         """Return the whitened rows, float64 (n, components)."""
         out = np.empty((K.shape[0], self.whitening_.shape[1]))
         with one_thread():
-            for part, block in blocks_of_columns(K, columns):
-                out[part] = fixed_product(block - self.mean_, self.whitening_)
+            for part, block in shared.blocks_of_columns(K, columns):
+                out[part] = shared.fixed_product(block - self.mean_, self.whitening_)
         return out
 
     @cached_property

@@ -12,19 +12,9 @@ from seqkern.core.errors import GramError, ParameterError
 from seqkern.core.parameters import flag, integer
 from seqkern.core.threads import one_thread
 from seqkern.core.types import Array, Bools, Floats, Ints
+from seqkern.solvers import shared
 from seqkern.solvers.capabilities import Effort, Search, Traits
 from seqkern.solvers.contract import AnyClassSolver, stored
-from seqkern.solvers.shared import (
-    blocks_of_columns,
-    count,
-    fixed_product,
-    gathered,
-    not_negative,
-    order_by_content,
-    positive,
-    random_seed,
-    share,
-)
 
 if TYPE_CHECKING:
     from sklearn.neural_network import MLPClassifier
@@ -104,10 +94,10 @@ class GOR(AnyClassSolver):
         "tables.",
     )
     pairs: bool = flag(default=False, doc="Count pairs of positions (GOR IV).")
-    pseudocount: float = not_negative(
+    pseudocount: float = shared.not_negative(
         1.0, "Pseudocount added to the residues of a class at each position, distributed as in all classes."
     )
-    pair_pseudocount: float = not_negative(
+    pair_pseudocount: float = shared.not_negative(
         300.0, "Pseudocount added to the pairs of a class, distributed as if residues were independent."
     )
 
@@ -136,7 +126,7 @@ class GOR(AnyClassSolver):
         """Return the residue code at each position of each row, int32 (n, w); 0 where no feature is above zero."""
         w = len(columns) // self.letters
         codes = np.empty((K.shape[0], w), dtype=np.int32)
-        for part, block in blocks_of_columns(K, columns):
+        for part, block in shared.blocks_of_columns(K, columns):
             block = block.reshape(len(block), w, self.letters)
             largest = block.argmax(axis=2)
             found = np.take_along_axis(block, largest[:, :, None], 2)[:, :, 0] > 0
@@ -285,19 +275,19 @@ class Network(AnyClassSolver):
     )
     input = "features"
 
-    hidden: int = count(10, "Hidden units.")
-    alpha: float = not_negative(0.01, "α, the penalty on squared weights.")
-    learning_rate: float = positive(1e-3, "Initial learning rate of Adam.")
-    batch_size: int = count(200, "Rows per step.")
-    validation: float = share(
+    hidden: int = shared.count(10, "Hidden units.")
+    alpha: float = shared.not_negative(0.01, "α, the penalty on squared weights.")
+    learning_rate: float = shared.positive(1e-3, "Initial learning rate of Adam.")
+    batch_size: int = shared.count(200, "Rows per step.")
+    validation: float = shared.share(
         0.1,
         "Share of the training groups (or rows) held out for early stopping. With 0, all rows are learned from, and "
         "their loss decides.",
         open_high=True,
     )
-    patience: int = count(5, "Passes without improvement after which training stops.")
-    max_epochs: int = count(200, "Maximum number of passes.")
-    seed: int = random_seed(
+    patience: int = shared.count(5, "Passes without improvement after which training stops.")
+    max_epochs: int = shared.count(200, "Maximum number of passes.")
+    seed: int = shared.random_seed(
         "Seed of the initial weights, the order of the rows, and the held-out groups.", largest=2**32 - 1
     )
 
@@ -310,8 +300,8 @@ class Network(AnyClassSolver):
         """Train pass by pass, keep the best network, and return the report."""
         from sklearn.neural_network import MLPClassifier  # imported here: scikit-learn slows start-up
 
-        learned, held = self._divided(order_by_content(K, y, self.seed), groups)
-        X, Z = gathered(K, learned), gathered(K, held)
+        learned, held = self._divided(shared.order_by_content(K, y, self.seed), groups)
+        X, Z = shared.gathered(K, learned), shared.gathered(K, held)
         network = MLPClassifier(
             (self.hidden,),
             activation="logistic",
@@ -366,9 +356,9 @@ def _logits(K: Any, columns: Ints, weights: Sequence[Array], biases: Sequence[Ar
     """Return the outputs before the final activation, float64 (n, outputs)."""
     out = np.empty((K.shape[0], len(biases[1])))
     with one_thread():
-        for part, block in blocks_of_columns(K, columns):
-            hidden = expit(fixed_product(block, weights[0]) + biases[0])
-            out[part] = fixed_product(hidden, weights[1]) + biases[1]
+        for part, block in shared.blocks_of_columns(K, columns):
+            hidden = expit(shared.fixed_product(block, weights[0]) + biases[0])
+            out[part] = shared.fixed_product(hidden, weights[1]) + biases[1]
     return out
 
 
