@@ -19,23 +19,8 @@ from seqkern.sequences.fasta import AnySource, Reading, file_names, read_records
 from seqkern.sequences.joining import similar_by, view_width
 from seqkern.sequences.tables import FeatureTable, SimilarityTable
 from seqkern.sequences.windows import Cut, Sites, cut_windows, make_sites, read_sites
+from seqkern.study import data_entry as entries
 from seqkern.study import tables
-from seqkern.study.data_entry import (
-    NEGATIVE,
-    DataEntry,
-    FastaSource,
-    Policies,
-    PublicSource,
-    SeveralSequences,
-    Simulation,
-    SiteWindow,
-    TableSource,
-    note_of_regions,
-    overlaps,
-    places_of_regions,
-    with_background,
-    with_regions,
-)
 from seqkern.study.several_sequences import NOTE, SequenceTable
 from seqkern.study.vectors import View
 
@@ -43,7 +28,7 @@ from seqkern.study.vectors import View
 
 
 def cut_around_sites(
-    wanted: SiteWindow,
+    wanted: entries.SiteWindow,
     reading: Reading,
     base_dir: PathLike,
     where: str,
@@ -125,19 +110,19 @@ class RawDataset:
 
 
 def read_raw_dataset(
-    entry: DataEntry, base_dir: PathLike, data_dir: PathLike | None, seed: int, n_threads: int | None
+    entry: entries.DataEntry, base_dir: PathLike, data_dir: PathLike | None, seed: int, n_threads: int | None
 ) -> RawDataset:
     """Read the samples, columns and notes of a data entry."""
     source = entry.source
-    if isinstance(source, FastaSource):
+    if isinstance(source, entries.FastaSource):
         return _with_views(entry, _raw_from_fasta(entry, source, base_dir, n_threads, data_dir, seed), base_dir)
-    if isinstance(source, SeveralSequences):
+    if isinstance(source, entries.SeveralSequences):
         return _with_views(entry, _raw_from_several(entry, source, base_dir), base_dir)
-    if isinstance(source, TableSource):
+    if isinstance(source, entries.TableSource):
         return _raw_from_table(entry, source, base_dir)
-    if isinstance(source, PublicSource):
+    if isinstance(source, entries.PublicSource):
         material = _raw_from_public(entry, source, data_dir)
-    elif isinstance(source, Simulation):
+    elif isinstance(source, entries.Simulation):
         material = _raw_from_simulation(entry, source, seed)
     else:
         raise ConfigError("the data set has no source", remedy="give one, such as fasta")
@@ -145,7 +130,7 @@ def read_raw_dataset(
     return _with_views(entry, replace(material, X=X, notes=material.notes | notes), base_dir)
 
 
-def _with_views(entry: DataEntry, material: RawDataset, base_dir: PathLike) -> RawDataset:
+def _with_views(entry: entries.DataEntry, material: RawDataset, base_dir: PathLike) -> RawDataset:
     """Return material with the views of the entry (as tracks if samples are residues), and notes on them."""
     X, notes = material.X, dict(material.notes)
     if entry.similar_by:
@@ -163,7 +148,7 @@ def _with_views(entry: DataEntry, material: RawDataset, base_dir: PathLike) -> R
 
 
 def _with_profiles(
-    entry: DataEntry, X: Any, base_dir: PathLike, n_threads: int | None, data_dir: PathLike | None
+    entry: entries.DataEntry, X: Any, base_dir: PathLike, n_threads: int | None, data_dir: PathLike | None
 ) -> tuple[Any, dict[str, Any]]:
     """Return `X` with the entry's profiles as tracks, and notes on them; `X` and {} without profiles."""
     if entry.profiles is None:
@@ -175,8 +160,8 @@ def _with_profiles(
 
 
 def _raw_from_fasta(
-    entry: DataEntry,
-    given: FastaSource,
+    entry: entries.DataEntry,
+    given: entries.FastaSource,
     base_dir: PathLike,
     n_threads: int | None,
     data_dir: PathLike | None,
@@ -192,7 +177,7 @@ def _raw_from_fasta(
     source = "files" if drawing else _label_source(entry, given, table, where)
     read, drawn = _sources_of(entry, paths, base_dir, seed, merge=source == "files")
     if drawn is not None:
-        classes = (given.classes or ("positive",))[0], NEGATIVE
+        classes = (given.classes or ("positive",))[0], entries.NEGATIVE
     of_genome = all(isinstance(one, RegionSequences) for one in read)
     policies = entry.policies.given()
     if source == "states":
@@ -227,9 +212,9 @@ def _raw_from_fasta(
             files, columns = [*files, table], places_of_sites(sites, cut.kept) | columns
     if entry.genome is not None:
         found = columns.get("label")
-        columns = {**places_of_regions(reading, read, None if found is None else list(found)), **columns}
-        notes = notes | {"genome": note_of_regions(entry.genome, columns) | (drawn or {})}
-        X = X.replace(counts={**X.counts, **overlaps(read)})
+        columns = {**entries.places_of_regions(reading, read, None if found is None else list(found)), **columns}
+        notes = notes | {"genome": entries.note_of_regions(entry.genome, columns) | (drawn or {})}
+        X = X.replace(counts={**X.counts, **entries.overlaps(read)})
     notes = {"sources": _sources(files, base_dir)} | notes
     order = classes if source == "files" else ()
     left_out = tuple(reading.left_out)
@@ -237,18 +222,18 @@ def _raw_from_fasta(
 
 
 def _sources_of(
-    entry: DataEntry, paths: list[Source], base_dir: PathLike, seed: int, merge: bool
+    entry: entries.DataEntry, paths: list[Source], base_dir: PathLike, seed: int, merge: bool
 ) -> tuple[list[AnySource], dict[str, Any] | None]:
     """Return the files to read, with BED files replaced by regions, and a note on the background, if drawn."""
     if entry.genome is None:
-        return with_regions(paths, None), None
+        return entries.with_regions(paths, None), None
     options = replace(entry.genome.within(base_dir), merge=merge)
     if entry.genome.background is None:
-        return with_regions(paths, options), None
-    return with_background(paths, options, entry.genome.background, seed)
+        return entries.with_regions(paths, options), None
+    return entries.with_background(paths, options, entry.genome.background, seed)
 
 
-def _label_source(entry: DataEntry, given: FastaSource, table: str | None, where: str) -> str:
+def _label_source(entry: entries.DataEntry, given: entries.FastaSource, table: str | None, where: str) -> str:
     """Return the source of the labels of FASTA files."""
     usual = "sites" if table is not None and given.classes is None else "files" if len(given.paths) > 1 else None
     if isinstance(entry.tasks, tables.TaskTable) and usual is None:
@@ -293,7 +278,7 @@ def _with_states(
     return replace(reading, sequences=X), [options["file"]]
 
 
-def _raw_from_several(entry: DataEntry, given: SeveralSequences, base_dir: PathLike) -> RawDataset:
+def _raw_from_several(entry: entries.DataEntry, given: entries.SeveralSequences, base_dir: PathLike) -> RawDataset:
     """Return the Material of samples with several sequences."""
     options, files = dict(entry.labels.options), [file for _, file in given.files()]
     where = ", ".join(str(Path(base_dir) / file) for file in files)
@@ -318,7 +303,7 @@ def _raw_from_several(entry: DataEntry, given: SeveralSequences, base_dir: PathL
     return RawDataset("sequences", X, columns, options, labelled, notes=notes, left_out=tuple(read.left_out))
 
 
-def _label_source_of_several(entry: DataEntry, given: SeveralSequences, where: str) -> str:
+def _label_source_of_several(entry: entries.DataEntry, given: entries.SeveralSequences, where: str) -> str:
     """Return the source of the labels of samples with several sequences: by default a column of their table."""
     of_table = isinstance(given, SequenceTable)
     if entry.labels.kind == "none":
@@ -333,7 +318,7 @@ def _label_source_of_several(entry: DataEntry, given: SeveralSequences, where: s
     return source
 
 
-def _raw_from_table(entry: DataEntry, given: TableSource, base_dir: PathLike) -> RawDataset:
+def _raw_from_table(entry: entries.DataEntry, given: entries.TableSource, base_dir: PathLike) -> RawDataset:
     """Return the Material of a table of features, similarities or dissimilarities."""
     options = dict(entry.labels.options)
     if options.get("from") not in (None, "column", "tsv"):
@@ -359,11 +344,11 @@ def _raw_from_table(entry: DataEntry, given: TableSource, base_dir: PathLike) ->
     return RawDataset(given.kind, X, columns, options, str(path), notes={"sources": _sources(files, base_dir)})
 
 
-def _raw_from_public(entry: DataEntry, given: PublicSource, data_dir: PathLike | None) -> RawDataset:
+def _raw_from_public(entry: entries.DataEntry, given: entries.PublicSource, data_dir: PathLike | None) -> RawDataset:
     """Return the Material of a public data set; the entry's policies override the registry's."""
     chosen = public_set(given.name)
     paths = {role: find_file(file, data_dir) for role, file in chosen.files.items()}
-    names = [item.name for item in fields(Policies)]
+    names = [item.name for item in fields(entries.Policies)]
     policies = {name: getattr(chosen, name) for name in names if getattr(chosen, name, "")} | entry.policies.given()
     from seqkern.study import adapters  # imported here: only public data sets need them
 
@@ -378,7 +363,7 @@ def _raw_from_public(entry: DataEntry, given: PublicSource, data_dir: PathLike |
     return RawDataset(chosen.kind, made.X, made.columns, options, where, made.roles, notes, order=None)
 
 
-def _raw_from_simulation(entry: DataEntry, given: Simulation, seed: int) -> RawDataset:
+def _raw_from_simulation(entry: entries.DataEntry, given: entries.Simulation, seed: int) -> RawDataset:
     """Return the Material of simulated data; `seed` is used if the entry has none."""
     # Simulated families all have the same size: each is a task.
     options = {"min_family": 1, "min_rest": 1, "whole_families": True, **entry.labels.options}
