@@ -1,7 +1,7 @@
 """Early methods for secondary structure: GOR, and a network with one hidden layer."""
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -262,9 +262,6 @@ class Network(AnyClassSolver):
     """
 
     name = "network"
-    learned = stored(
-        **{f"{one}_{part}": f"{one}_{part}_" for one in ("hidden", "output") for part in ("weights", "biases")}
-    )
     summary = "Neural network with one hidden layer, trained until held-out groups no longer improve."
     declared = Traits(
         blocks=True,
@@ -319,8 +316,8 @@ class Network(AnyClassSolver):
                 loss = _mean_loss(_logits(Z, self.support_, network.coefs_, network.intercepts_), y[held])
                 if loss < best - LEAST:
                     best, best_epoch = loss, epochs
-                    self.hidden_weights_, self.output_weights_ = (weights.copy() for weights in network.coefs_)
-                    self.hidden_biases_, self.output_biases_ = (biases.copy() for biases in network.intercepts_)
+                    self.weights_ = [weights.copy() for weights in network.coefs_]
+                    self.biases_ = [biases.copy() for biases in network.intercepts_]
         stopped = epochs - best_epoch >= self.patience
         report = {"converged": stopped, "iterations": epochs, "residual": 0.0, "objective": best}
         return {**report, "best_epoch": best_epoch, "remedy": "raise max_epochs or learning_rate"}
@@ -347,9 +344,18 @@ class Network(AnyClassSolver):
 
     def _decide(self, K: Any, columns: Ints) -> Floats:
         """Return the log odds of the second of two classes, or ln P of each class."""
-        weights, biases = (self.hidden_weights_, self.output_weights_), (self.hidden_biases_, self.output_biases_)
-        logits = _logits(K, columns, weights, biases)
+        logits = _logits(K, columns, self.weights_, self.biases_)
         return logits[:, 0] if logits.shape[1] == 1 else log_softmax(logits, axis=1)
+
+    def fitted_state(self) -> tuple[dict[str, Any], dict[str, Array]]:
+        """Return the weights and biases."""
+        weights = dict(zip(("hidden_weights", "output_weights"), self.weights_, strict=True))
+        return {}, weights | dict(zip(("hidden_biases", "output_biases"), self.biases_, strict=True))
+
+    def restore_fitted(self, header: Mapping[str, Any], arrays: Mapping[str, Array]) -> None:
+        """Restore the state returned by `fitted_state`."""
+        self.weights_ = [arrays["hidden_weights"], arrays["output_weights"]]
+        self.biases_ = [arrays["hidden_biases"], arrays["output_biases"]]
 
 
 def _logits(K: Any, columns: Ints, weights: Sequence[Array], biases: Sequence[Array]) -> Floats:
