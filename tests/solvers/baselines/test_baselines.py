@@ -175,7 +175,7 @@ def test_network_learns_in_the_precision_of_the_features():
     parameters = {"hidden": 3, "learning_rate": 0.05, "patience": 1, "max_epochs": 3}
     with pytest.warns(match="raise max_epochs"):
         solver = Network(**parameters).fit(in_blocks(X, np.float32), y)
-    assert {weights.dtype for weights in (solver.hidden_weights_, solver.output_weights_)} == {np.dtype(np.float32)}
+    assert {weights.dtype for weights in solver.weights_} == {np.dtype(np.float32)}
     np.testing.assert_allclose(
         solver.decision_function(in_blocks(X, np.float32)), solver.decision_function(X), rtol=0, atol=1e-4
     )
