@@ -12,7 +12,7 @@ from seqkern.cli.output import warn
 from seqkern.cli.requests import Regions, Tracks
 from seqkern.cli.requests_models import NewSamples
 from seqkern.cli.requests_studies import DatasetModel, EvaluateRequest, OfStudy
-from seqkern.core.errors import ConfigError, ModelError, ParameterError, unknown_name
+from seqkern.core.errors import ConfigError, ModelError, ParameterError, check_known, unknown_name
 from seqkern.core.types import PathLike, Source
 from seqkern.formats.profiles import TRACKS
 from seqkern.formats.regions import RegionOptions
@@ -187,8 +187,7 @@ def check_names(request: Tracks, wanted: Sequence[str]) -> None:
                 f"the kernel compares the sequence {name!r} of each sample, but samples have a single sequence",
                 remedy=f"name the columns of a table with --sequences, or give FASTA files with --view {name}=FILE.fa",
             )
-        if name not in known:
-            raise unknown_name("sequence view", name, known)
+        check_known("sequence view", [name], known)
 
 
 def with_fasta(request: AnySamples) -> AnySamples:
@@ -217,9 +216,7 @@ def read_several(model: Model, request: NewSamples, policies: Mapping[str, str])
     given = files or (
         _columns(request.sequences) if request.sequences else note.get("columns", {name: name for name in wanted})
     )
-    for name in given:
-        if name not in wanted:
-            raise unknown_name(f"sequence view of {request.model}", name, list(wanted))
+    check_known(f"sequence view of {request.model}", given, wanted)
     for name in wanted:
         if name not in given:
             how = f"--view {name}=FILE" if files else f"{name}=COLUMN to --sequences"
@@ -282,8 +279,7 @@ def views_of(request: Tracks, kernel: Kernel) -> dict[str, str | dict[str, str]]
                 f"the kernel {kernel.name!r} reads no view",
                 remedy=f"remove --view {name}=…, or name the view in the kernel: rbf:view={name}",
             )
-        if name not in wanted:
-            raise unknown_name(f"view of {kernel.name}", name, wanted)
+        check_known(f"view of {kernel.name}", [name], wanted)
     for name in wanted:
         if name not in names:
             raise ParameterError(

@@ -17,8 +17,7 @@ from seqkern.core.archive import check_writable
 from seqkern.core.errors import ModelError, ParameterError, naming
 from seqkern.core.progress import progress_counter
 from seqkern.core.text_files import source_name
-from seqkern.core.tsv import format_cell
-from seqkern.formats.libraries import py_big_wig
+from seqkern.core.tsv import format_cell, optional_library
 from seqkern.formats.reference import Genome
 from seqkern.formats.signals import Track, track_format
 from seqkern.methods.explanation import Explainer
@@ -103,7 +102,7 @@ def _lengths(request: ExplainRequest) -> dict[str, int] | None:
     check_writable(request.contributions)
     if track_format(request.contributions) == "bedgraph":
         return None
-    py_big_wig()  # complains before any work
+    optional_library("pyBigWig", "genome")  # complains before any work
     if request.genome is not None:
         with Genome(request.genome) as genome:
             return dict(genome.lengths)

@@ -11,7 +11,7 @@ from typing import Any
 from seqkern.cli.output import log_folds, naming_file
 from seqkern.cli.requests_studies import FoldsRequest
 from seqkern.core.checks import check_flag
-from seqkern.core.errors import FoldError, ParameterError, unknown_name
+from seqkern.core.errors import FoldError, ParameterError, check_known
 from seqkern.core.exclusive_files import exclusive_folder
 from seqkern.evaluation.fold_methods import fewer_folds, options_of
 from seqkern.evaluation.folds import (
@@ -111,8 +111,7 @@ def _settings(request: FoldsRequest, name: str) -> tuple[dict[str, Any], dict[st
     if request.identity is not None:
         leakage["identity"] = request.identity
     for key, value in leakage.items():
-        if key not in LEAKAGE:
-            raise unknown_name("setting of the leakage check", key, LEAKAGE)
+        check_known("setting of the leakage check", [key], LEAKAGE)
         if key != "identity" and not (key == "keep_together" and value == "auto"):
             check_flag(key, value)
     if request.keep_together:

@@ -12,7 +12,7 @@ from seqkern.cli.common import as_sources, given_files, read_given, read_study, 
 from seqkern.cli.output import log_counts, naming_file
 from seqkern.cli.requests_studies import GramRequest
 from seqkern.core.archive import check_writable
-from seqkern.core.errors import ConfigError, ParameterError, unknown_name
+from seqkern.core.errors import ConfigError, ParameterError, check_known
 from seqkern.core.memory import format_bytes
 from seqkern.core.progress import COMMON_CORE, Clock, progress_counter, write_cost
 from seqkern.gram.compute import compute_gram, compute_tile, count_tiles
@@ -129,8 +129,7 @@ def _configured(request: GramRequest) -> KernelEntry:
             file=request.kernel_config,
             remedy=f"add --kernel-name {' or '.join(kernels)}",
         )
-    if request.kernel_name not in kernels:
-        raise unknown_name(f"kernel of {request.kernel_config}", request.kernel_name, kernels)
+    check_known(f"kernel of {request.kernel_config}", [request.kernel_name], kernels)
     entry = kernels[request.kernel_name]
     if not isinstance(entry, KernelEntry):
         names = " or ".join(one.name for one in entry.candidates)

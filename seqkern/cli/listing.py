@@ -12,7 +12,7 @@ from seqkern.cli.output import log, output_writer
 from seqkern.cli.requests_models import ModelsRequest
 from seqkern.cli.requests_studies import KernelsRequest, SolversRequest
 from seqkern.core.archive import check_writable
-from seqkern.core.errors import ParameterError, unknown_name
+from seqkern.core.errors import ParameterError, check_known
 from seqkern.core.memory import format_bytes
 from seqkern.core.text_files import is_standard_output
 from seqkern.core.tsv import write_tsv
@@ -57,8 +57,7 @@ def run_solvers(request: SolversRequest) -> None:
 
     known = {**SOLVERS.classes, **SELECTORS.classes, SCALER: ExpressionScaler, **LAYERS.classes}
     if request.name:
-        if request.name not in known:
-            raise unknown_name("solver", request.name, known)
+        check_known("solver", [request.name], known)
         print(in_full(known[request.name], request.name))
         if request.name in SOLVERS.classes:
             print(f"\n{_taken(known[request.name])}; {_targets(known[request.name])}")

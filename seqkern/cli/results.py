@@ -10,7 +10,7 @@ from typing import Any
 
 from seqkern.cli.output import log
 from seqkern.cli.requests_studies import CompareRequest, ReportRequest
-from seqkern.core.errors import ConfigError, FileError, LabelError, ParameterError, unknown_name
+from seqkern.core.errors import ConfigError, FileError, LabelError, ParameterError, check_known, unknown_name
 from seqkern.core.tsv import format_cell
 from seqkern.methods.compared import (
     COLUMNS,
@@ -101,10 +101,10 @@ def _found(dataset: DatasetResults, request: CompareRequest) -> tuple[Found, str
     control = _control(ranking.order, request.control)
     keys: list[Any] | None = None if request.metric is None else [request.metric]
     if request.task is not None:
-        _check_known("task", request.task, list(dict.fromkeys(dataset.metrics["task"])))
+        check_known("task", [request.task], list(dict.fromkeys(dataset.metrics["task"])))
     if dataset.several and request.task is None:
         keys = keys or [ranking.metric]
-        _check_known("metric", keys[0], list(ranking.scores))
+        check_known("metric", [keys[0]], list(ranking.scores))
         return compare_tasks(dataset, ranking, *averaged_over(dataset), keys=keys, control=control), "no scores"
     found = compare_on_task(dataset, ranking, keys, control, request.task)
     if not found and (error := why_untested(dataset, ranking, request.task)):
@@ -135,12 +135,6 @@ def _over_all(
         return []
     found = compare_datasets([dataset for _, dataset in datasets], request.metric, control)
     return [(None, "all data sets", found, "")] if found else []
-
-
-def _check_known(kind: str, name: str, known: Iterable[str]) -> None:
-    """Raise ParameterError for an unknown name."""
-    if name not in known:
-        raise unknown_name(kind, name, known)
 
 
 def _control(methods: Iterable[Method], text: str | None) -> Method | None:

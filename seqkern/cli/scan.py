@@ -24,9 +24,8 @@ from seqkern.core.errors import ModelError, ParameterError, naming
 from seqkern.core.parts import Part, PartFile
 from seqkern.core.progress import progress_counter
 from seqkern.core.text_files import source_name
-from seqkern.core.tsv import escaped, table_text
+from seqkern.core.tsv import escaped, optional_library, table_text
 from seqkern.core.types import Bools, Floats
-from seqkern.formats.libraries import py_big_wig
 from seqkern.formats.reference import Genome
 from seqkern.formats.signals import Track, track_format
 from seqkern.methods.model import Model
@@ -190,7 +189,7 @@ def _big_wig_writer(
     paths: list[Path], scanner: Scanner, part: Part | None, notes: dict[str, Any]
 ) -> Iterator[Callable[[Candidates], None]]:
     """Yield ``write(candidates)`` for bigWig: one file, or one for each strand; for a part only the values."""
-    py_big_wig()  # complains before any work
+    optional_library("pyBigWig", "genome")  # complains before any work
     for path in paths:
         if track_format(path) != "bigwig":
             raise ParameterError(f"{str(path)!r} is not the name of a bigWig file", remedy="end the name in .bw")

@@ -25,10 +25,9 @@ from seqkern.core.memory import available_memory, format_bytes
 from seqkern.core.parts import PartFolder
 from seqkern.core.progress import progress_bar, progress_counter
 from seqkern.core.text_files import is_standard_output, open_lines
-from seqkern.core.tsv import check_ending, write_tsv
+from seqkern.core.tsv import check_ending, optional_library, write_tsv
 from seqkern.core.types import Arrays
 from seqkern.formats.alleles import NOTES, PLACED, Placing
-from seqkern.formats.libraries import pysam
 from seqkern.formats.reference import Genome
 from seqkern.formats.vcf import Column, TableWriter, VcfChunk, VcfReader, VcfWriter
 from seqkern.genomics.variant_run import (
@@ -338,7 +337,7 @@ def _index(output: Path, in_order: bool) -> None:
     if not in_order:
         log(f"{output}: not sorted by position, so there is no index (bcftools sort)")
         return
-    library = pysam()
+    library = optional_library("pysam", "genome")
     library.set_verbosity(0)
     try:
         # not beside the output: a killed run would leave a part of the index there

@@ -16,16 +16,9 @@ from typing import IO, Any
 import numpy as np
 import numpy.typing as npt
 
+from seqkern.core import exclusive_files
 from seqkern.core.checks import check_number
 from seqkern.core.errors import FileError
-from seqkern.core.exclusive_files import (
-    locked_temporary,
-    log_replaced,
-    missing_parents,
-    note_output,
-    remove_empty,
-    sign,
-)
 from seqkern.core.file_kinds import ANY, FileKind
 from seqkern.core.interruption import uninterrupted
 from seqkern.core.text_files import is_standard_output, standard_output
@@ -167,15 +160,15 @@ def atomic_write(path: PathLike, mode: str = "wb") -> Iterator[Any]:
     made: list[Path] = []
     try:
         _refuse_folder(path)
-        made = missing_parents(path)
+        made = exclusive_files.missing_parents(path)
         path.parent.mkdir(parents=True, exist_ok=True)
         if path.exists() and not path.is_file():
             with path.open(mode, **text) as file:  # write to a device or pipe, never replace it
                 yield file
             return
         with uninterrupted():
-            before = sign(path)
-            handle, temporary = locked_temporary(path)
+            before = exclusive_files.sign(path)
+            handle, temporary = exclusive_files.locked_temporary(path)
             lock = os.dup(handle)  # until it has its name
             opened = os.fdopen(handle, mode, **text)
         with opened as file:
@@ -184,7 +177,7 @@ def atomic_write(path: PathLike, mode: str = "wb") -> Iterator[Any]:
             umask = os.umask(0)
             os.umask(umask)
             os.chmod(temporary, 0o666 & ~umask)
-            log_replaced(path, before)
+            exclusive_files.log_replaced(path, before)
             for note in _notes:
                 note(path)
             os.replace(temporary, path)
@@ -200,7 +193,7 @@ def atomic_write(path: PathLike, mode: str = "wb") -> Iterator[Any]:
                     os.unlink(temporary)
             if lock is not None:
                 os.close(lock)
-            remove_empty(made)
+            exclusive_files.remove_empty(made)
 
 
 def check_writable(path: PathLike) -> None:
@@ -220,7 +213,7 @@ def check_writable(path: PathLike) -> None:
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
     except OSError as error:
         raise unwritable(path, error) from error
-    note_output(path)
+    exclusive_files.note_output(path)
 
 
 def _refuse_folder(path: Path) -> None:

@@ -24,12 +24,6 @@ def note_kept() -> None:
     _kept = True
 
 
-def note_reused() -> None:
-    """Note that this job uses results kept by an earlier run, which the next run can use, too."""
-    global _kept
-    _kept = True
-
-
 def forget_kept() -> bool:
     """Return whether results were kept since the last call.
 
@@ -63,7 +57,7 @@ class Checkpoint:
             found = json.loads(self._path(key).read_text(encoding="utf-8"))
         except (FileNotFoundError, NotADirectoryError, ValueError, RecursionError):
             return None
-        note_reused()
+        note_kept()
         return found
 
     def put(self, key: str, value: Any) -> None:
@@ -85,7 +79,7 @@ class Checkpoint:
             _, found = load_archive(self._path(key).with_suffix(".npz"))
         except FileError:
             return None
-        note_reused()
+        note_kept()
         return found
 
     def put_arrays(self, key: str, arrays: Arrays) -> None:

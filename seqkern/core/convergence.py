@@ -8,7 +8,7 @@ warning.
 import contextlib
 import sys
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 
@@ -66,21 +66,3 @@ def unconverged() -> Iterator[list[Warning]]:
 
         warnings.showwarning = _keep
         yield kept
-
-
-def collecting_unconverged(function: Callable[..., Any], told: list[Warning]) -> Callable[..., Any]:
-    """Return a wrapped function whose convergence warnings go to a list.
-
-    >>> told = []
-    >>> collecting_unconverged(warn_unconverged, told)("no convergence")
-    >>> len(told)
-    1
-    """
-
-    def _told_of(*arguments: Any) -> Any:
-        with unconverged() as failed:
-            found = function(*arguments)
-        told.extend(failed)
-        return found
-
-    return _told_of

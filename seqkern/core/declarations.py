@@ -202,22 +202,8 @@ class Parameter:
             "{" + ", ".join(f'"{word}"' for word in self.words) + "}" if len(self.words) > 1 else f'"{self.words[0]}"'
         )
 
-    def schema(self) -> dict[str, Any]:
-        """Return the JSON schema of a value in a configuration."""
-        choices = [self._schema(), *([{"enum": list(self.words)}] if self.words else [])]
-        if self.several:
-            choices.append({"type": "array", "items": self._schema()})
-        if self.optional:
-            choices.append({"enum": [None, "none"]})
-        schema = choices[0] if len(choices) == 1 else {"anyOf": choices}
-        return {**schema, **({"description": self.doc} if self.doc else {}), **self._default_schema()}
-
-    def _schema(self) -> dict[str, Any]:
-        """Return the JSON schema of a single value."""
-        return {}
-
     def key_schema(self) -> dict[str, Any]:
-        """Return the JSON schema of the value of a configuration's key; unlike in `schema`, no text stands for it.
+        """Return the JSON schema of the value of a configuration's key.
 
         A default of None means that the key may be left out, and null is a value only if `optional`.
         """
@@ -226,16 +212,14 @@ class Parameter:
             schema = {"anyOf": [schema, {"enum": [*self.words, *([None] if self.optional else [])]}]}
         elif self.optional and "type" in schema:
             schema = {**schema, "type": [schema["type"], "null"]}
-        default = {} if self.default is None and not self.optional else self._default_schema()
+        default = {"default": "inf" if self.default == math.inf else self.default}
+        if self.required or (self.default is None and not self.optional):
+            default = {}
         return {**({"description": self.doc} if self.doc else {}), **schema, **default}
 
     def _key(self) -> dict[str, Any]:
         """Return the JSON schema of a single value that is not text."""
-        return self._schema()
-
-    def _default_schema(self) -> dict[str, Any]:
-        """Return the part of a schema that gives the default."""
-        return {} if self.default is REQUIRED else {"default": "inf" if self.default == math.inf else self.default}
+        return {}
 
 
 class Changed(Parameter):
@@ -360,19 +344,6 @@ class Integer(Number):
     def _key(self) -> dict[str, Any]:
         return self._number_schema("integer")
 
-    def _schema(self) -> dict[str, Any]:
-        return {"anyOf": [self._key(), {"type": "string", "pattern": r"^[-+]?[0-9]+$"}]}
-
-    def schema(self) -> dict[str, Any]:
-        """Return the JSON schema of a value in a configuration; a list may be a range ``1-5``."""
-        schema = super().schema()
-        if self.several:
-            schema["anyOf"].append({"type": "string", "pattern": r"^[0-9]+([-+][0-9]+)+$"})
-        if self.summed:
-            total = {"type": "object", "properties": {"sum": {}}, "required": ["sum"], "additionalProperties": False}
-            schema["anyOf"].append(total)
-        return schema
-
 
 class Real(Number):
     """A number from `low` to `high`; with `infinite`, also infinity, written ``"inf"`` in JSON.
@@ -400,14 +371,6 @@ class Real(Number):
 
     def _key(self) -> dict[str, Any]:
         return self._number_schema("number")
-
-    def _schema(self) -> dict[str, Any]:
-        # YAML reads 1e-3 as text
-        text = {
-            "type": "string",
-            "pattern": f"^({DECIMAL}" + ("|inf" * self.infinite) + ")$",
-        }
-        return {"anyOf": [self._key(), text]}
 
 
 class Numbers(Real):
@@ -437,9 +400,6 @@ class Numbers(Real):
 
     def _type(self) -> str:
         return f"list of {super()._type()}"
-
-    def _schema(self) -> dict[str, Any]:
-        return {"type": "array", "items": super()._schema()}
 
 
 class NumbersByName(Verbatim):
@@ -471,10 +431,6 @@ class NumbersByName(Verbatim):
 
     def _type(self) -> str:
         return f"dict of str to {self.value.type_text()}" + (" or str" if self.text else "")
-
-    def _schema(self) -> dict[str, Any]:
-        schema = {"type": "object", "additionalProperties": self.value.schema()}
-        return {"anyOf": [schema, {"type": "string"}]} if self.text else schema
 
 
 def _shown(bound: Any) -> Any:
@@ -517,11 +473,6 @@ class Choice(Verbatim):
         words = [str(word) if word is None else f'"{word}"' for word in self._all()]
         return "{" + ", ".join(words) + "}"
 
-    def schema(self) -> dict[str, Any]:
-        """Return the JSON schema of a value in a configuration."""
-        all_words = [*self._all(), *(["none"] if self.optional else [])]
-        return {"enum": all_words, **({"description": self.doc} if self.doc else {}), **self._default_schema()}
-
     def _key(self) -> dict[str, Any]:
         return {"enum": list(self._all())}
 
@@ -529,7 +480,7 @@ class Choice(Verbatim):
 class Flag(Parameter):
     """A parameter that is true or false.
 
-    >>> Flag().parse("true"), Flag(default=False).schema()["default"]
+    >>> Flag().parse("true"), Flag(default=False).key_schema()["default"]
     (True, False)
     """
 
@@ -541,9 +492,6 @@ class Flag(Parameter):
 
     def _key(self) -> dict[str, Any]:
         return {"type": "boolean"}
-
-    def _schema(self) -> dict[str, Any]:
-        return {"enum": [True, False, "true", "false", 0, 1]}
 
 
 class Text(Verbatim):
@@ -588,10 +536,6 @@ class Text(Verbatim):
     def _key(self) -> dict[str, Any]:
         return {"type": "string"}
 
-    def _schema(self) -> dict[str, Any]:
-        text = {"type": ["string", "number"]}
-        return {"anyOf": [text, {"type": "array"}]} if self.rows else text
-
 
 class AlphabetName(Text):
     """An alphabet by name, by its letters, or as an Alphabet; checked when sequences are encoded.
@@ -614,9 +558,6 @@ class Labels(Verbatim):
 
     def _type(self) -> str:
         return "sequence of str"
-
-    def _schema(self) -> dict[str, Any]:
-        return {"type": "array", "items": {"type": ["string", "number"]}}
 
 
 def _literals(annotation: Any) -> tuple[Any, ...]:
@@ -669,6 +610,3 @@ class Component(Parameter):
 
     def _type(self) -> str:
         return kind_of(self.kind).type_name
-
-    def _schema(self) -> dict[str, Any]:
-        return {"anyOf": [{"type": "string"}, {"$ref": f"#/$defs/{self.kind}"}]}

@@ -12,7 +12,7 @@ import itertools
 import os
 import shlex
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -182,6 +182,16 @@ def unknown_name(kind: str, name: object, choices: Iterable[str]) -> ParameterEr
     owner = kind.removeprefix("parameter of ")
     problem = f"unknown {kind} {name!r}" if owner == kind else f"{owner} has no parameter {name!r}"
     return ParameterError(problem, remedy=remedy)
+
+
+def check_known(kind: str, names: Iterable[object], known: Collection[Any] | Mapping[Any, Any]) -> None:
+    """Raise the error of `unknown_name` for the first name that is not known.
+
+    >>> check_known("solver", ["csvc"], ["csvc", "nusvc"])
+    """
+    for name in names:
+        if name not in known:
+            raise unknown_name(kind, name, known)
 
 
 ALSO_CALLED = {

@@ -49,6 +49,17 @@ def resource_files() -> list[Path]:
     return sorted(path for path in home.glob("*") if path.suffix in SUFFIXES)
 
 
+def resource_rows(name: str) -> list[dict[str, str]]:
+    """Return the rows of a resource table, by the names of its columns.
+
+    >>> resource_rows("codon_usage.tsv")[0]["codon"]
+    'TTT'
+    """
+    with open_resource(name) as stream:
+        header, *rows = (line.rstrip("\n").split("\t") for line in stream)
+    return [dict(zip(header, row, strict=True)) for row in rows]
+
+
 def open_resource(name: str) -> TextIO:
     """Open a resource file for reading as UTF-8 text."""
     return resource_path(name).open(encoding="utf-8")

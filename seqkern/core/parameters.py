@@ -34,7 +34,7 @@ from seqkern.core.declarations import (
     Real,
     Text,
 )
-from seqkern.core.errors import unknown_name
+from seqkern.core.errors import check_known
 
 # Functions that declare the parameters of a class: each returns a `Parameter`, which type checkers treat as a value.
 # `traits` are the attributes of the returned class, such as `low`, `words` and `doc`.
@@ -239,8 +239,7 @@ class Parameters:
         """Set parameters by name (``outer__inner`` for nested objects), and return this object."""
         for key, value in params.items():
             name, _, inner = key.partition("__")
-            if name not in self._parameters:
-                raise unknown_name(f"parameter of {type(self).__name__}", name, self._parameters)
+            check_known(f"parameter of {type(self).__name__}", [name], self._parameters)
             if inner:
                 getattr(self, name).set_params(**{inner: value})
             else:

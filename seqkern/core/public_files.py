@@ -10,8 +10,8 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from seqkern.core.errors import FileError, unknown_name
-from seqkern.core.package_files import open_resource
+from seqkern.core.errors import FileError, check_known
+from seqkern.core.package_files import resource_rows
 from seqkern.core.text_files import file_sha256
 
 if TYPE_CHECKING:
@@ -55,9 +55,7 @@ class PublicFile:
 @cache
 def public_table(name: str, cls: "Callable[..., Row]") -> "tuple[Row, ...]":
     """Return the rows of a resource table as dataclass objects, whose fields are the columns."""
-    with open_resource(name) as stream:
-        header, *rows = (line.rstrip("\n").split("\t") for line in stream)
-    return tuple(cls(**dict(zip(header, row, strict=True))) for row in rows)
+    return tuple(cls(**row) for row in resource_rows(name))
 
 
 def find_file(file: "PublicFile", data_dir: "PathLike | None" = None) -> Path:
@@ -100,8 +98,7 @@ def local_path(path: "PathLike", data_dir: "PathLike | None" = None) -> Path:
         return Path(path)
     files = {file.dataset: file for file in public_table("public_files.tsv", PublicFile) if file.role == PARAMETER}
     name = str(path).removeprefix(PREFIX)
-    if name not in files:
-        raise unknown_name("public file", name, files)
+    check_known("public file", [name], files)
     return find_file(files[name], data_dir)
 
 
@@ -144,6 +141,5 @@ def public_sets() -> dict[str, PublicSet]:
 def public_set(name: str) -> PublicSet:
     """Return a public data set by its case-sensitive name; the error for an unknown one names the nearest."""
     sets = public_sets()
-    if name not in sets:
-        raise unknown_name("public data set", name, sets)
+    check_known("public data set", [name], sets)
     return sets[name]

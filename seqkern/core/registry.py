@@ -14,7 +14,7 @@ from functools import cached_property
 from typing import Any
 
 from seqkern.core.checks import check_flag
-from seqkern.core.errors import ParameterError, one_line, unknown_name
+from seqkern.core.errors import ParameterError, check_known, one_line, unknown_name
 
 
 class Registry:
@@ -94,9 +94,7 @@ class Registry:
         """Return an instance of a class."""
         cls = self.get(name)
         signature = inspect.signature(cls)
-        for key in params:
-            if key not in signature.parameters:
-                raise unknown_name(f"parameter of {self.noun} {name!r}", key, signature.parameters)
+        check_known(f"parameter of {self.noun} {name!r}", params, signature.parameters)
         for key, parameter in signature.parameters.items():
             if isinstance(parameter.default, bool) and key in params:
                 check_flag(key, params[key])

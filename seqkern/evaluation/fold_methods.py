@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from seqkern.core.checks import check_integer, check_real
-from seqkern.core.errors import FoldError, LabelError, unknown_name
+from seqkern.core.errors import FoldError, LabelError, check_known, unknown_name
 from seqkern.core.progress import tell
 from seqkern.core.types import Array, Bools, Indices, Ints
 from seqkern.formats.regions import loci as window_loci
@@ -323,9 +323,7 @@ def _by_chromosome(
     if both:
         raise FoldError(f"chromosome {min(both)!r} is both in train and in test", remedy="list it once")
     known = set(chromosome.tolist())
-    for name in sorted(parts[0] | parts[1]):
-        if name not in known:
-            raise unknown_name(f"chromosome in task {samples.task!r}", name, known)
+    check_known(f"chromosome in task {samples.task!r}", sorted(parts[0] | parts[1]), known)
     to_train, to_test = (np.flatnonzero(np.isin(chromosome, sorted(part))) for part in parts)
     return "1", to_train, to_test
 

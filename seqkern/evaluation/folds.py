@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from seqkern.core.checks import whole_number
-from seqkern.core.errors import FoldError, unknown_name
+from seqkern.core.errors import FoldError, check_known
 from seqkern.core.tsv import format_cell, read_tsv, write_tsv
 from seqkern.core.types import Array, Bools, Codes, Ids, Indices, Ints, PathLike
 from seqkern.evaluation.fold_methods import (
@@ -283,9 +283,7 @@ def make_folds(
     a.3 [0, 1, 2, 3] [4, 5]
     """
     known = options_of(method)
-    for name in options:
-        if name not in known:
-            raise unknown_name(f"option of fold method {method!r}", name, known)
+    check_known(f"option of fold method {method!r}", options, known)
     used = np.flatnonzero(labels.used())
     samples = Samples(
         labels.take(used),

@@ -15,8 +15,8 @@ from seqkern.core.archive import atomic_write
 from seqkern.core.checks import whole_number
 from seqkern.core.errors import FileError, reading
 from seqkern.core.public_files import cache_dir
+from seqkern.core.tsv import optional_library
 from seqkern.core.types import PathLike
-from seqkern.formats.libraries import pysam
 
 # The index of a genome's FASTA file: found beside the file, or created there or in the user's cache folder.
 
@@ -140,7 +140,7 @@ def _headers(path: Path, packed: bool) -> Iterator[bytes]:
 
 def _made(path: Path, packed: bool) -> tuple[bytes, bytes | None]:
     """Return the contents of new index files."""
-    library: Any = pysam()
+    library: Any = optional_library("pysam", "genome")
     before = library.set_verbosity(0)
     # not beside the genome, where a killed process would leave them
     with tempfile.TemporaryDirectory(prefix="seqkern-index") as folder:
@@ -172,7 +172,7 @@ class Genome(AbstractContextManager["Genome"]):
 
     def __init__(self, path: PathLike) -> None:
         self.path = str(path)
-        library = pysam()
+        library = optional_library("pysam", "genome")
         library.set_verbosity(0)  # errors are raised, too
         fai, gzi = fasta_index(path)
         more = {} if gzi is None else {"filepath_index_compressed": str(gzi)}

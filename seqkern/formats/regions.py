@@ -111,8 +111,8 @@ def resized(regions: Regions, width: int) -> Regions:
     return replace(regions, starts=starts, stops=starts + width)
 
 
-def overlapping(regions: Regions, others: Regions) -> Bools:
-    """Return a mask of the regions that share a base with any of `others`.
+def overlapping(regions: Regions, others: Regions, least: int = 1) -> Bools:
+    """Return a mask of the regions that share a base with at least so many of `others`.
 
     >>> from seqkern.formats.regions import make_regions
     >>> peaks = make_regions(["chr1", "chr1", "chr2"], [0, 10, 0], [10, 20, 10])
@@ -126,7 +126,7 @@ def overlapping(regions: Regions, others: Regions) -> Bools:
         starts, stops = np.sort(own.starts), np.sort(own.stops)
         # as many others begin before the region ends as have ended where it begins, unless one overlaps
         begun = np.searchsorted(starts, regions.stops[rows], side="left")
-        found[rows] = begun > np.searchsorted(stops, regions.starts[rows], side="right")
+        found[rows] = begun - np.searchsorted(stops, regions.starts[rows], side="right") >= least
     return found
 
 
@@ -137,13 +137,7 @@ def overlapping_one_another(regions: Regions) -> Bools:
     >>> overlapping_one_another(make_regions(["chr1"] * 3, [0, 5, 20], [10, 15, 30])).tolist()
     [True, True, False]
     """
-    found = np.zeros(len(regions), dtype=bool)
-    for chromosome in np.unique(regions.chromosomes):
-        rows = np.flatnonzero(regions.chromosomes == chromosome)
-        starts, stops = np.sort(regions.starts[rows]), np.sort(regions.stops[rows])
-        begun = np.searchsorted(starts, regions.stops[rows], side="left")
-        found[rows] = begun - np.searchsorted(stops, regions.starts[rows], side="right") > 1
-    return found
+    return overlapping(regions, regions, least=2)
 
 
 def merged(regions: Regions) -> Regions:

@@ -13,8 +13,8 @@ import numpy as np
 
 from seqkern.core.archive import atomic_write
 from seqkern.core.errors import ParameterError, SequenceError
+from seqkern.core.tsv import optional_library
 from seqkern.core.types import Array, Floats, Ints, PathLike
-from seqkern.formats.libraries import py_big_wig
 
 AT_ONCE = 1 << 16
 FORMATS = {".bw": "bigwig", ".bigwig": "bigwig", ".bedgraph": "bedgraph", ".bg": "bedgraph"}
@@ -103,7 +103,7 @@ class Track(AbstractContextManager["Track"]):
 
     def _write_big_wig(self, path: PathLike, lengths: Mapping[str, int]) -> None:
         """Write a bigWig file; the library requires a separate path."""
-        library = py_big_wig()
+        library = optional_library("pyBigWig", "genome")
         with tempfile.TemporaryDirectory() as folder:
             own = str(Path(folder) / "track.bw")
             file = library.open(own, "w")

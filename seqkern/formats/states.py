@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from seqkern.core.errors import ConfigError, SequenceError, naming, unknown_name
+from seqkern.core.errors import ConfigError, SequenceError, check_known, naming
 from seqkern.core.text_files import open_lines, source_name
 from seqkern.core.types import Codes, PathLike, Source
 from seqkern.formats.residues import STATES
@@ -279,8 +279,7 @@ REDUCTIONS = {
 
 def find_reduction(name: str) -> Reduction:
     """Return the reduction of a name in `REDUCTIONS`."""
-    if name not in REDUCTIONS:
-        raise unknown_name("reduction of states", name, REDUCTIONS)
+    check_known("reduction of states", [name], REDUCTIONS)
     return REDUCTIONS[name]
 
 

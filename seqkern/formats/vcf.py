@@ -19,9 +19,8 @@ from seqkern.core.checks import check_number
 from seqkern.core.errors import FileError, SeqkernError, SequenceError
 from seqkern.core.parts import Part, open_span
 from seqkern.core.text_files import open_text
-from seqkern.core.tsv import table_text
+from seqkern.core.tsv import optional_library, table_text
 from seqkern.core.types import Codes, Floats, Ints, PathLike
-from seqkern.formats.libraries import pysam
 
 # Reader of VCF and BCF in chunks of lines; for speed, only the first columns of a line are parsed.
 
@@ -124,7 +123,7 @@ class VcfReader:
 
     def _bcf(self) -> Iterator[str]:
         """Yield the records of a BCF file as VCF lines."""
-        library = pysam()
+        library = optional_library("pysam", "genome")
         library.set_verbosity(0)
         try:
             file: Any = self._stack.enter_context(library.VariantFile(str(self.path)))

@@ -27,7 +27,7 @@ from seqkern.core.types import Floats, Ints, PathLike
 from seqkern.formats.meme import meme_lines
 from seqkern.genomics.motifs import FoundMotif
 from seqkern.kernels.models.motif_files import MotifSet
-from seqkern.kernels.models.patterns import Matrix
+from seqkern.kernels.models.patterns import Matrix, ambiguity_codes
 from seqkern.sequences.alphabets import DNA, RNA, Alphabet, as_alphabet
 
 BINS = 100
@@ -145,8 +145,7 @@ def from_consensus(name: str, consensus: str) -> Matrix:
     >>> from_consensus("GS", "GS").counts.tolist()
     [[0.0, 0.0, 100.0, 0.0], [0.0, 50.0, 50.0, 0.0]]
     """
-    bases = {"R": "AG", "Y": "CT", "S": "CG", "W": "AT", "K": "GT", "M": "AC", "B": "CGT", "D": "AGT", "H": "ACT"}
-    bases |= {"V": "ACG", "N": "ACGT"}
+    bases = ambiguity_codes(DNA)
     rows = [[100.0 / len(bases.get(c, c)) * (base in bases.get(c, c)) for base in "ACGT"] for c in consensus]
     return Matrix.checked(name, rows, "ACGT")
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from seqkern.core.errors import ParameterError
 from seqkern.core.types import Bools, Codes, Floats, Ints
-from seqkern.kernels.models.patterns import Matrix
+from seqkern.kernels.models.patterns import Matrix, ambiguity_codes
 from seqkern.methods.explanation import Explainer
 from seqkern.methods.kmer_table import KmerTables, kmer_tables
 from seqkern.methods.model import Model
@@ -404,10 +404,6 @@ WINDOW, FLANK, MARGIN = 10, 6, 10
 LEAST_BITS = 0.3
 SHORTEST = 4
 LEAST_MEMBERS = 10
-AMBIGUITY = {
-    "A": "A", "C": "C", "G": "G", "T": "T", "AG": "R", "CT": "Y", "CG": "S", "AT": "W", "GT": "K", "AC": "M",
-    "CGT": "B", "AGT": "D", "ACT": "H", "ACG": "V",
-}  # fmt: skip
 COMMON = 0.25
 
 
@@ -473,8 +469,7 @@ class FoundMotif:
         common = "".join(letter for letter, share in zip(letters, shares, strict=True) if share >= COMMON)
         if shares.max() >= 0.7 or not common:
             return top
-        found = AMBIGUITY.get(common.replace("U", "T"), "N")
-        return found.replace("T", "U") if self.alphabet == RNA else found
+        return {letters: code for code, letters in ambiguity_codes(self.alphabet).items()}.get(common, common)
 
 
 def find_motifs(

@@ -104,12 +104,12 @@ class NullVariants:
     def __init__(self, genome: Genome, regions: Regions, wanted: Ints, seed: int) -> None:
         self.genome, self.regions = genome, [region for region in regions if region[2] > region[1]]
         self.lengths = np.array([stop - start for _, start, stop in self.regions], dtype=np.int64)
+        self._ends = np.cumsum(self.lengths)
         self._choose(wanted, np.random.default_rng(seed))
 
     def _choose(self, wanted: Ints, rng: np.random.Generator) -> None:
         """Draw positions until each class is full, or no more are found."""
-        ends = np.cumsum(self.lengths)
-        total = int(ends[-1]) if len(ends) else 0
+        total = int(self.lengths.sum())
         left, seen = wanted.copy(), np.zeros(0, dtype=np.int64)
         chosen: list[tuple[Ints, Codes]] = []
         for _ in range(ROUNDS):
@@ -134,23 +134,26 @@ class NullVariants:
         empty = (np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.uint8))
         places, to = (np.concatenate(parts) for parts in zip(empty, *chosen, strict=True))
         order = np.argsort(places, kind="stable")
-        self._places, self._alts, self._ends = places[order], to[order], ends
+        self._places, self._alts = places[order], to[order]
 
     def _look_up(self, drawn: Ints, steps: Ints) -> tuple[npt.NDArray[np.int8], Codes]:
         """Return the class and alternative base at positions; the latter is `steps` codes after the genome's base."""
         classes, to = np.full(len(drawn), NO_CLASS, dtype=np.int8), np.zeros(len(drawn), dtype=np.uint8)
-        owner = np.searchsorted(np.cumsum(self.lengths), drawn, side="right")
-        for number, (name, start, stop) in enumerate(self.regions):
-            rows = np.flatnonzero(owner == number)
-            if not len(rows):
-                continue
-            low, high = max(0, start - 1), min(stop + 1, self.genome.lengths[name])
-            codes = DNA.encode(self.genome.fetch(name, low, high).upper().encode())
-            places = drawn[rows] - (int(self.lengths[:number].sum())) + start - low
+        for rows, text, places in self._stretches(drawn, 1):
+            codes = DNA.encode(text)
             own = codes[places]
             to[rows] = np.where(own < 4, (own + steps[rows]) % 4, 255)
             classes[rows] = _classes(codes, places, to[rows])
         return classes, to
+
+    def _stretches(self, drawn: Ints, flank: int) -> Iterator[tuple[Ints, bytes, Ints]]:
+        """Yield the rows of positions by region, the bases of the region and its flanks, and the places in these."""
+        owner = np.searchsorted(self._ends, drawn, side="right")
+        for number in np.unique(owner).tolist():
+            rows, (name, start, stop) = np.flatnonzero(owner == number), self.regions[number]
+            low, high = max(0, start - flank), min(stop + flank, self.genome.lengths[name])
+            text = self.genome.fetch(name, low, high).upper().encode()
+            yield rows, text, drawn[rows] - int(self.lengths[:number].sum()) + start - low
 
     def __len__(self) -> int:
         return len(self._places)
@@ -158,15 +161,8 @@ class NullVariants:
     def chunks(self, flank: int) -> list[PlacedAlleles]:
         """Return the variants with the bases around them, region by region."""
         out = []
-        owner = np.searchsorted(self._ends, self._places, side="right")
-        for number, (name, start, stop) in enumerate(self.regions):
-            rows = np.flatnonzero(owner == number)
-            if not len(rows):
-                continue
-            low, high = max(0, start - flank), min(stop + flank, self.genome.lengths[name])
-            text = self.genome.fetch(name, low, high).upper().encode() + SEPARATOR
-            places = self._places[rows] - int(self.lengths[:number].sum()) + start - low
-            found = np.frombuffer(text, dtype=np.uint8)
+        for rows, text, places in self._stretches(self._places, flank):
+            found = np.frombuffer(text + SEPARATOR, dtype=np.uint8)
             refs = [text[place : place + 1] for place in places.tolist()]
             alts = [DNA.letters[code].encode() for code in self._alts[rows].tolist()]
             out.append(PlacedAlleles(found, places, refs, alts, np.ones(len(rows), dtype=bool), np.arange(len(rows))))

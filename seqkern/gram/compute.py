@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from seqkern.core.archive import atomic_write, canonical_json, check_writable
-from seqkern.core.checkpoint import note_kept, note_reused
+from seqkern.core.checkpoint import note_kept
 from seqkern.core.errors import FileError, GramError, TooLargeError
 from seqkern.core.exclusive_files import log_replaced, sign
 from seqkern.core.file_kinds import ANY, GRAM
@@ -482,7 +482,7 @@ def compute_gram(
         return job.in_memory()
     gram = job.finished()
     if gram is not None:
-        note_reused()
+        note_kept()
         job.tiles.clear()
         return gram
     job.check_memory(memory_limit, job.share())

@@ -6,7 +6,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from seqkern.core.errors import ParameterError, unknown_name
+from seqkern.core.errors import ParameterError, check_known
 from seqkern.core.matrices import is_sparse
 from seqkern.core.parameters import changed, component, numbers
 from seqkern.core.types import Floats
@@ -66,8 +66,7 @@ class PartParameters:
         for key in sorted(params.keys() - own.keys(), key=lambda key: key.count("__")):
             _, number, *inner = key.split("__", 2)
             places = [str(place) for place in range(len(self.parts))]
-            if number not in places:
-                raise unknown_name(f"part of {type(self).__name__}", number, places)
+            check_known(f"part of {type(self).__name__}", [number], places)
             if inner:
                 self.parts[int(number)].set_params(**{inner[0]: params[key]})
             else:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from seqkern.core.errors import ParameterError, SeqkernError, unknown_name
+from seqkern.core.errors import ParameterError, SeqkernError, check_known
 from seqkern.core.progress import progress_bar
 from seqkern.core.threads import one_thread
 from seqkern.core.types import Array, Floats
@@ -566,8 +566,7 @@ def decide(name: str, data: Any, labels: Labels, train: Array, test: Array) -> D
     For many folds, make one `BaselineData`, so that features and alignments are computed once.
     """
     own = BaselineData.of(data)
-    if name not in BASELINES:
-        raise unknown_name("baseline", name, BASELINES)
+    check_known("baseline", [name], BASELINES)
     if name not in suitable(own, labels.kind):
         raise ParameterError(f"the baseline {name} does not suit these data", remedy=f"see {__name__}.applicable")
     train, test = np.asarray(train, dtype=np.int64), np.asarray(test, dtype=np.int64)

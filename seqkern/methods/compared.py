@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from seqkern.core.errors import FileError, LabelError, unknown_name
+from seqkern.core.errors import FileError, LabelError, check_known
 from seqkern.evaluation.bootstrap import ScoreInterval
 from seqkern.evaluation.intervals import FORMULAS, metrics_with_interval, score_interval
 from seqkern.evaluation.many_task_tests import (
@@ -506,8 +506,7 @@ def _compare_chains(
     same = (ranking.headline, "accuracy")
     found: dict[str, Compared | SingleTaskTests] = {}
     for key in keys:
-        if key not in same:
-            raise unknown_name("metric to compare chains by", key, same)
+        check_known("metric to compare chains by", [key], same)
         methods = [method for method in ranked_order(ranking, key) if method in paired.predicted]
         found[key] = ComparedChains(ChainShares(paired), methods, key, control)
     return found

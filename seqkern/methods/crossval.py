@@ -21,7 +21,7 @@ from seqkern.core.archive import canonical_json
 from seqkern.core.checkpoint import Checkpoint
 from seqkern.core.checks import check_integer
 from seqkern.core.convergence import ignoring_unconverged, unconverged
-from seqkern.core.errors import FoldError, LabelError, unknown_name
+from seqkern.core.errors import FoldError, LabelError, check_known
 from seqkern.core.progress import Clock
 from seqkern.core.threads import available_threads, given_threads
 from seqkern.core.types import Ints
@@ -266,8 +266,7 @@ class OuterFolds:
         """Return the outer folds, repeat by repeat, named 1, 2, …; with several repeats 1.1, 1.2, …."""
         check_integer("repeats", self.repeats, 1)
         method = self.chosen(labels)
-        if method not in OUTER_METHODS:
-            raise unknown_name("fold method", method, OUTER_METHODS)
+        check_known("fold method", [method], OUTER_METHODS)
         drawn = {"k", "seed"} <= set(options_of(method))
         splits: list[Split] = []
         for repeat in range(self.repeats if drawn else 1):

@@ -10,25 +10,7 @@ import numpy.typing as npt
 from seqkern.core.types import Bools, Floats, Ints
 from seqkern.evaluation.fold_tables import FoldResult
 from seqkern.evaluation.ranking import mean_roc_curve, precision_recall_curve, roc_curve
-from seqkern.report.drawing import (
-    COLOURS,
-    DASHES,
-    GUIDE,
-    INK,
-    LIGHT,
-    MARKERS,
-    Axis,
-    Panel,
-    Point,
-    Style,
-    outline,
-    panels,
-    picture,
-    stepped,
-    stroke,
-    text,
-    unit,
-)
+from seqkern.report import drawing as draw
 from seqkern.report.figure_files import chart, collecting
 from seqkern.report.markup import Markup, tag
 from seqkern.report.page_frame import short
@@ -139,8 +121,8 @@ def style_of(number: int) -> tuple[str, str, str]:
     >>> style_of(0), style_of(8)[1:]
     (('#0072b2', 'solid', ''), ('dashed', '9 4'))
     """
-    pattern = PATTERNS[number // len(COLOURS) % len(PATTERNS)]
-    return COLOURS[number % len(COLOURS)], *pattern
+    pattern = PATTERNS[number // len(draw.COLOURS) % len(PATTERNS)]
+    return draw.COLOURS[number % len(draw.COLOURS)], *pattern
 
 
 def seen_corners(x: npt.ArrayLike, y: npt.ArrayLike) -> Ints:
@@ -187,12 +169,12 @@ def mean_steps(curves: Iterable[Curve], grid: int = 101) -> Curve:
 
 def plot(methods: Sequence[MethodLines], kind: Kind, label: str) -> Markup:
     """Return the mean curves of all methods as SVG; the first method lies on top."""
-    panel = Panel((0, 0, SIDE, SIDE), Axis(0, 1), Axis(0, 1))
+    panel = draw.Panel((0, 0, SIDE, SIDE), draw.Axis(0, 1), draw.Axis(0, 1))
     paths = []
     for i, method in enumerate(methods):
         if line := method.lines[0]:
             points = panel.points(*simplified(*getattr(line, kind)))
-            path = outline((stepped(points) if kind == "pr" else points).tolist())
+            path = draw.outline((draw.stepped(points) if kind == "pr" else points).tolist())
             colour, _, dashes = style_of(method.number)
             more = {"stroke_dasharray": dashes or None, "data_method": i}
             paths.append(tag("path", d=path, stroke=colour, class_="mean", **more))
@@ -200,7 +182,7 @@ def plot(methods: Sequence[MethodLines], kind: Kind, label: str) -> Markup:
     area = tag("g", paths[::-1], class_="area", fill="none", **moved)
     dot = tag("circle", class_="dot", r=5, style="display:none", **moved)
     size = LEFT + SIDE + RIGHT, TOP + SIDE + BOTTOM
-    return picture([tag("g", _frame(panel, kind), class_="frame", **moved), area, dot], size, label, font_size=15)
+    return draw.picture([tag("g", _frame(panel, kind), class_="frame", **moved), area, dot], size, label, font_size=15)
 
 
 def script_data(methods: Sequence[MethodLines], names: Sequence[str]) -> dict[str, Any]:
@@ -218,21 +200,21 @@ def _flat(curve: Curve) -> list[int]:
     return [int(value) for value in points.ravel()]
 
 
-def _frame(panel: Panel, kind: Kind) -> list[Markup]:
+def _frame(panel: draw.Panel, kind: Kind) -> list[Markup]:
     """Return axes, grid and titles of a plot."""
     parts = []
     for share in (0, 0.25, 0.5, 0.75, 1):
         x, y = panel.points(share, share).tolist()
         parts += [
-            stroke("#e4e1da", [(x, 0), (x, SIDE)], [(0, y), (SIDE, y)], width=1),
-            text(f"{share:g}", (x, SIDE + 18)),
-            text(f"{share:g}", (-8, y + 5), "end"),
+            draw.stroke("#e4e1da", [(x, 0), (x, SIDE)], [(0, y), (SIDE, y)], width=1),
+            draw.text(f"{share:g}", (x, SIDE + 18)),
+            draw.text(f"{share:g}", (-8, y + 5), "end"),
         ]
     if kind == "roc":
-        parts.append(stroke(GUIDE, [(0, SIDE), (SIDE, 0)], width=1, dashes="3 4"))
+        parts.append(draw.stroke(draw.GUIDE, [(0, SIDE), (SIDE, 0)], width=1, dashes="3 4"))
     across, up = AXES[kind]
-    parts.append(stroke(INK, [(0, 0), (0, SIDE), (SIDE, SIDE)], width=1))
-    return [*parts, text(across, (SIDE / 2, SIDE + 42)), text(up, (16 - LEFT, SIDE / 2), turn=-90)]
+    parts.append(draw.stroke(draw.INK, [(0, 0), (0, SIDE), (SIDE, SIDE)], width=1))
+    return [*parts, draw.text(across, (SIDE / 2, SIDE + 42)), draw.text(up, (16 - LEFT, SIDE / 2), turn=-90)]
 
 
 # ROC curves, and precision-recall curves beside them.
@@ -243,22 +225,22 @@ MOST_NAMED = 6
 """Classes up to which each has a colour and a name."""
 
 
-def roc_panel(curves: Sequence[Curve], mean: Curve, label: str, number: int = 0, size: Point = SMALL) -> Markup:
+def roc_panel(curves: Sequence[Curve], mean: Curve, label: str, number: int = 0, size: draw.Point = SMALL) -> Markup:
     """Return a small ROC plot: thin lines are folds (or families), the thick line is their mean."""
     colour, panel = style_of(number)[0], unit_panel(*AXES["roc"], size)
-    thin = Style(colour, 0.6 if len(curves) <= 12 else 0.3)
+    thin = draw.Style(colour, 0.6 if len(curves) <= 12 else 0.3)
     for curve in curves:
         panel.line(*simplified(*curve), thin)
-    panel.line(*simplified(*mean), Style(colour, 2.2))
+    panel.line(*simplified(*mean), draw.Style(colour, 2.2))
     return chart(panel.drawn(), size, label)
 
 
-def class_roc_panel(curves: Sequence[tuple[str, Curve]], label: str, size: Point = SMALL) -> Markup:
+def class_roc_panel(curves: Sequence[tuple[str, Curve]], label: str, size: draw.Point = SMALL) -> Markup:
     """Return a small ROC plot with one line for each class against the rest."""
     panel, few = unit_panel(*AXES["roc"], size), len(curves) <= MOST_NAMED
     entries = []
     for i, (name, curve) in enumerate(curves):
-        style = Style(COLOURS[i], 1.2, "", MARKERS[i], 3) if few else Style(LIGHT, 0.5)
+        style = draw.Style(draw.COLOURS[i], 1.2, "", draw.MARKERS[i], 3) if few else draw.Style(draw.LIGHT, 0.5)
         panel.line(*(curve if few else simplified(*curve)), style, (5 + 3 * i, 25))
         entries.append((short(name, 14), style))
     if few:
@@ -271,9 +253,9 @@ def overlay_links(methods: Sequence[MethodLines], label: str) -> Markup | None:
     if not collecting():
         return None
     size = 504.0, 250.0
-    drawn = panels(size, [(unit(x), unit(y)) for x, y in AXES.values()], square=True)
+    drawn = draw.panels(size, [(draw.unit(x), draw.unit(y)) for x, y in AXES.values()], square=True)
     drawn[0].guide([0, 1], [0, 1])
-    styles = [Style(colour, 1.2, dashes) for colour, _, dashes in (style_of(method.number) for method in methods)]
+    styles = [draw.Style(colour, 1.2, dashes) for colour, _, dashes in (style_of(method.number) for method in methods)]
     shown = [(method, style) for method, style in zip(methods, styles, strict=True) if method.lines[0]]
     for panel, kind in zip(drawn, AXES, strict=True):
         for method, style in reversed(shown):
@@ -288,13 +270,13 @@ def overlay_links(methods: Sequence[MethodLines], label: str) -> Markup | None:
 def precision_figure(curves: Sequence[tuple[str, Curve]], chance: float, label: str) -> Markup:
     """Return a plot of precision against recall."""
     size = 316.8, 215.0
-    (panel,) = panels(size, [(unit("recall"), unit("precision"))])
+    (panel,) = draw.panels(size, [(draw.unit("recall"), draw.unit("precision"))])
     entries = []
     for i, (name, curve) in enumerate(curves):
-        style = Style(COLOURS[i % len(COLOURS)], 1.1 if i else 1.8, DASHES[i % len(DASHES)])
+        style = draw.Style(draw.COLOURS[i % len(draw.COLOURS)], 1.1 if i else 1.8, draw.DASHES[i % len(draw.DASHES)])
         panel.line(*curve, style, steps=True)
         entries.append((name, style))
-    guide = Style(GUIDE, 0.8, "1.6 1.6")
+    guide = draw.Style(draw.GUIDE, 0.8, "1.6 1.6")
     panel.across(chance, *guide[:3])
     return with_legend([panel], [*entries, ("chance", guide)], 2, size, label)
 

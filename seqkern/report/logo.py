@@ -5,33 +5,24 @@
 over one axis of positions. Each letter is one path, reused at all its places.
 """
 
-import csv
+from __future__ import annotations
+
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache, lru_cache
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
-from seqkern.core.package_files import open_resource
+from seqkern.core.package_files import resource_rows
 from seqkern.core.types import Floats, Ints
-from seqkern.report.drawing import (
-    INK,
-    SOFT,
-    axis_scale,
-    colour_bar,
-    coordinate,
-    fill,
-    picture,
-    pixels,
-    rectangle,
-    shades,
-    stroke,
-    text,
-)
+from seqkern.report import drawing as draw
 from seqkern.report.markup import Markup, tag
 from seqkern.sequences.alphabets import Alphabet
+
+if TYPE_CHECKING:
+    from seqkern.methods.poim import Importance
 
 # Letter outlines for logos: capitals from a table, other characters from matplotlib.
 #
@@ -51,8 +42,7 @@ def letter_outline(letter: str) -> str:
 @cache
 def _capitals() -> dict[str, str]:
     """Return the outlines of A to Z."""
-    with open_resource("letter_outlines.tsv") as file:
-        return {row["letter"]: row["outline"] for row in csv.DictReader(file, delimiter="\t")}
+    return {row["letter"]: row["outline"] for row in resource_rows("letter_outlines.tsv")}
 
 
 @lru_cache
@@ -91,7 +81,7 @@ def letter_colour(letter: str, alphabet: Alphabet) -> str:
     """Return a letter's CSS colour: conventional for nucleotides, by chemistry for amino acids, else one colour."""
     if set(alphabet.letters) <= set(NUCLEOTIDES):
         return NUCLEOTIDES[letter]
-    return next((colour for group, colour in AMINO_ACIDS.items() if letter in group), SOFT)
+    return next((colour for group, colour in AMINO_ACIDS.items() if letter in group), draw.SOFT)
 
 
 def information(counts: Ints) -> Floats:
@@ -134,7 +124,7 @@ def logo_figure(
     total = TOP + sum(height for _, height, *_ in logos) + GAP * (len(logos) - 1) + AXIS
     if 0 in positions and first <= 0:
         left = LEFT + step * positions.index(0)
-        parts.append(fill("#efece4", rectangle(left, TOP - 6, left + step, total - AXIS + 4)))
+        parts.append(draw.fill("#efece4", draw.rectangle(left, TOP - 6, left + step, total - AXIS + 4)))
     for values, height, title, top in logos:
         parts.append(panel(values, height, title, top, step, alphabet, prefix, y))
         parts.append(axis(positions, step, y + height))
@@ -159,27 +149,27 @@ def glyphs(alphabet: Alphabet, prefix: str) -> Markup:
 
 def wide_picture(parts: list[Markup], size: tuple[float, float], label: str) -> Markup:
     """Return a picture that a narrow page scrolls, not shrinks."""
-    return picture(parts, size, label, font_size=11, style=f"; min-width: {0.75 * size[0]:.0f}px")
+    return draw.picture(parts, size, label, font_size=11, style=f"; min-width: {0.75 * size[0]:.0f}px")
 
 
 def axis_title(positions: range, first: int, step: float, y: float) -> Markup:
     """Return the title of the axis of positions, whose bottom is at y."""
     where = "offset from the site" if first <= 0 else "position"
-    return text(where, (LEFT + step * len(positions) / 2, y - 6), fill=SOFT)
+    return draw.text(where, (LEFT + step * len(positions) / 2, y - 6), fill=draw.SOFT)
 
 
 def tick_marks(marks: Iterable[tuple[float, str]]) -> list[Markup]:
     """Return the tick marks of a vertical axis, with their numbers."""
     parts = []
     for y, name in marks:
-        parts.append(stroke(SOFT, [(LEFT - 3, y), (LEFT, y)], width=0.7))
-        parts.append(text(name, (LEFT - 6, y + 3.8), "end", fill=SOFT))
+        parts.append(draw.stroke(draw.SOFT, [(LEFT - 3, y), (LEFT, y)], width=0.7))
+        parts.append(draw.text(name, (LEFT - 6, y + 3.8), "end", fill=draw.SOFT))
     return parts
 
 
 def axis_name(name: str, y: float) -> Markup:
     """Return the name of a vertical axis, or of a block of rows, placed beside it."""
-    return text(name, (16, y), turn=-90)
+    return draw.text(name, (16, y), turn=-90)
 
 
 def panel(
@@ -195,13 +185,13 @@ def panel(
     """Return one logo with its vertical axis; negative heights hang below zero."""
     low = float(np.minimum(values, 0).sum(axis=1).min(initial=0.0))
     high = float(np.maximum(values, 0).sum(axis=1).max(initial=most))
-    low, high, ticks = axis_scale(low, high)
+    low, high, ticks = draw.axis_scale(low, high)
     scale = height / (high - low)
 
     def y(value: float) -> float:
         return top + scale * (high - value)
 
-    parts = [stroke(SOFT, [(LEFT, top), (LEFT, top + height)], width=0.7)]
+    parts = [draw.stroke(draw.SOFT, [(LEFT, top), (LEFT, top + height)], width=0.7)]
     parts += [*tick_marks([(y(tick), mark) for tick, mark in ticks]), axis_name(name, top + height / 2)]
     for place, row in enumerate(values):
         x = LEFT + step * place
@@ -213,10 +203,10 @@ def panel(
                 base += size
                 if scale * size >= LEAST:
                     upper = y(base) if side > 0 else y(size - base)
-                    width, left, tall, above = map(coordinate, (0.94 * step, x + 0.03 * step, scale * size, upper))
+                    width, left, tall, above = map(draw.coordinate, (0.94 * step, x + 0.03 * step, scale * size, upper))
                     shape = f"matrix({width} 0 0 {tall} {left} {above})"
                     parts.append(tag("use", href=f"#{prefix}{code}", transform=shape))
-    parts.append(stroke(INK, [(LEFT, y(0)), (LEFT + step * len(values), y(0))], width=0.8))
+    parts.append(draw.stroke(draw.INK, [(LEFT, y(0)), (LEFT + step * len(values), y(0))], width=0.8))
     return tag("g", parts)
 
 
@@ -228,8 +218,8 @@ def axis(positions: Sequence[int], step: float, y: float) -> Markup:
             continue
         x = LEFT + step * (place + 0.5)
         name = f"{position:+d}" if offsets and position else str(position)
-        parts.append(stroke(SOFT, [(x, y + 2), (x, y + 5)], width=0.7))
-        parts.append(text(name.replace("-", "\N{MINUS SIGN}"), (x, y + 16), size=10, fill=SOFT))
+        parts.append(draw.stroke(draw.SOFT, [(x, y + 2), (x, y + 5)], width=0.7))
+        parts.append(draw.text(name.replace("-", "\N{MINUS SIGN}"), (x, y + 16), size=10, fill=draw.SOFT))
     return tag("g", parts)
 
 
@@ -239,24 +229,6 @@ TOP_KMERS = 12
 ROW, BARS, BARS_GAP, HEATMAP_AXIS = 12.0, 54.0, 10.0, 40.0
 SCALE, HEATMAP_RIGHT = 8.0, 58.0
 """Width of a block's colour scale, and of the room for it and its numbers."""
-
-
-class Importance(Protocol):
-    """The importance that a heat map shows; see `seqkern.methods.poim.Importance`."""
-
-    @property
-    def length(self) -> int:
-        """Number of residues of a window."""
-
-    @property
-    def matrices(self) -> Mapping[int, Floats]:
-        """Importance of each k-mer at each position, by length of the k-mer."""
-
-    def words(self, order: int) -> list[str]:
-        """Return the k-mers of length `order`, in the order of the columns of `matrices`."""
-
-    def position_weights(self) -> Floats:
-        """Return the importance of each position."""
 
 
 def top_kmers(matrix: Floats, words: Sequence[str], most: int = TOP_KMERS) -> list[int]:
@@ -269,7 +241,7 @@ def top_kmers(matrix: Floats, words: Sequence[str], most: int = TOP_KMERS) -> li
     return sorted(range(len(words)), key=lambda column: (-strength[column], words[column]))[:most]
 
 
-def heat_map(importance: "Importance", label: str, *, first: int = 1, section: tuple[int, int] | None = None) -> Markup:
+def heat_map(importance: Importance, label: str, *, first: int = 1, section: tuple[int, int] | None = None) -> Markup:
     """Return the heat map as an SVG element that can also be a file of its own.
 
     There is one block of rows for each order: all letters, then the most important longer k-mers in the section
@@ -292,7 +264,7 @@ def heat_map(importance: "Importance", label: str, *, first: int = 1, section: t
     bottom, end = y - BARS_GAP, LEFT + step * len(positions)
     if first <= 0 and low <= 0 <= high:
         x = LEFT - step * low
-        parts.append(stroke(INK, [(x, TOP), (x, bottom)], width=1, dashes="3 2"))
+        parts.append(draw.stroke(draw.INK, [(x, TOP), (x, bottom)], width=1, dashes="3 2"))
     total = bottom + HEATMAP_AXIS
     parts += [axis(positions, step, bottom), axis_title(positions, first, step, total)]
     return wide_picture(parts, (end + HEATMAP_RIGHT, total), label)
@@ -300,15 +272,15 @@ def heat_map(importance: "Importance", label: str, *, first: int = 1, section: t
 
 def _bars(weights: Floats, step: float) -> Markup:
     """Return a bar for each position, with their axis."""
-    most, ticks = axis_scale(0.0, float(weights.max(initial=0.0)))[1:]
+    most, ticks = draw.axis_scale(0.0, float(weights.max(initial=0.0)))[1:]
     scale, base = BARS / most, TOP + BARS
     heights = (scale * np.maximum(0.0, weights)).tolist()
     bars = [
-        rectangle(LEFT + step * (place + 0.08), base - height, LEFT + step * (place + 0.92), base)
+        draw.rectangle(LEFT + step * (place + 0.08), base - height, LEFT + step * (place + 0.92), base)
         for place, height in enumerate(heights)
     ]
     marks = tick_marks([(base - scale * tick, name) for tick, name in ticks if tick >= 0])
-    return tag("g", [fill("#777777", *bars), axis_name("sum", TOP + BARS / 2), *marks])
+    return tag("g", [draw.fill("#777777", *bars), axis_name("sum", TOP + BARS / 2), *marks])
 
 
 def _block(values: Floats, words: Sequence[str], name: str, step: float, length: int, top: float) -> Markup:
@@ -316,13 +288,13 @@ def _block(values: Floats, words: Sequence[str], name: str, step: float, length:
     most = float(np.abs(values).max(initial=0.0)) or 1.0
     height = ROW * len(words)
     parts = [
-        pixels(shades(values / most), (LEFT, top), (step * values.shape[1], height)),
+        draw.pixels(draw.shades(values / most), (LEFT, top), (step * values.shape[1], height)),
         axis_name(name, top + height / 2),
     ]
     for row, word in enumerate(words):
-        parts.append(text(word, (LEFT - 4, top + ROW * (row + 0.75)), "end", size=9, mono=True))
+        parts.append(draw.text(word, (LEFT - 4, top + ROW * (row + 0.75)), "end", size=9, mono=True))
     ends = [f"{share * most:.2g}".replace("-", "\N{MINUS SIGN}") for share in (-1, 0, 1)]
-    return tag("g", parts, colour_bar((LEFT + step * length + 8, top), (SCALE, height), ends, 9))
+    return tag("g", parts, draw.colour_bar((LEFT + step * length + 8, top), (SCALE, height), ends, 9))
 
 
 # Heat map of all single-residue variants of a sequence, below a logo of the worth of each residue.
@@ -356,17 +328,23 @@ def mutation_figure(
     most = float(np.nanmax(np.abs(delta), initial=0.0)) or 1.0
     parts: list[Markup] = [glyphs(alphabet, prefix)]
     parts.append(panel(worth(delta, codes), LOGO, "mean loss", 0.0, step, alphabet, prefix, TOP))
-    parts.append(pixels(shades(np.nan_to_num(delta.T) / most), (LEFT, top), (step * len(delta), height)))
+    parts.append(draw.pixels(draw.shades(np.nan_to_num(delta.T) / most), (LEFT, top), (step * len(delta), height)))
     for code, letter in enumerate(alphabet.letters):
         y = top + MUTATIONS_ROW * (code + 0.5)
-        parts.append(text(letter, (LEFT - 8, y + 3.5), "end"))
+        parts.append(draw.text(letter, (LEFT - 8, y + 3.5), "end"))
         parts += [
-            tag("circle", cx=coordinate(LEFT + step * (place + 0.5)), cy=coordinate(y), r=coordinate(dot), fill=SOFT)
+            tag(
+                "circle",
+                cx=draw.coordinate(LEFT + step * (place + 0.5)),
+                cy=draw.coordinate(y),
+                r=draw.coordinate(dot),
+                fill=draw.SOFT,
+            )
             for place in np.flatnonzero(codes == code).tolist()
         ]
     parts.append(axis(range(first, first + len(delta)), step, top + height))
     y = top + height + 38
-    parts.append(pixels(shades(np.linspace(-1, 1, 64)[None]), (LEFT, y), (KEY_WIDTH, KEY_HEIGHT)))
+    parts.append(draw.pixels(draw.shades(np.linspace(-1, 1, 64)[None]), (LEFT, y), (KEY_WIDTH, KEY_HEIGHT)))
     for share, mark, anchor in ((0, f"{-most:.3g}", "start"), (1, f"{most:.3g}", "end"), (0.5, "delta", "middle")):
-        parts.append(text(mark, (LEFT + KEY_WIDTH * share, y + 19), anchor, fill=SOFT))
+        parts.append(draw.text(mark, (LEFT + KEY_WIDTH * share, y + 19), anchor, fill=draw.SOFT))
     return wide_picture(parts, (LEFT + max(step * len(delta), KEY_WIDTH) + RIGHT, top + height + BELOW), name)

@@ -403,13 +403,7 @@ def _chance(view: View) -> Iterator[str]:
 
 def _software(text: "MethodsText", date: str | None) -> str:
     """Return a sentence with the versions of the software that computed the results."""
-    parts = []
-    for title, package, key in LIBRARIES:
-        try:
-            version = importlib.metadata.version(package)
-        except importlib.metadata.PackageNotFoundError:
-            continue
-        parts.append(f"{title} {version}{text.cited([key])}")
+    parts = [f"{title} {importlib.metadata.version(name)}{text.cited([key])}" for title, name, key in LIBRARIES]
     when = f"; the report was made on {date}" if date else ""
     return f"seqkern {__version__} on Python {platform.python_version()}, with {enumerate_names(parts)}{when}."
 

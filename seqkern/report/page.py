@@ -16,15 +16,8 @@ from seqkern.core.exclusive_files import exclusive_folder
 from seqkern.core.progress import progress_bar
 from seqkern.core.tsv import format_cell, table_text, write_tsv
 from seqkern.evaluation.ranking import precision_recall_curve, roc_curve
+from seqkern.methods import study_results
 from seqkern.methods.compared import COLUMNS
-from seqkern.methods.study_results import (
-    DatasetResults,
-    Method,
-    Ranking,
-    StudyResults,
-    metric_columns,
-    ranked_sets,
-)
 from seqkern.report.figure_files import FOLDER, collected_figures
 from seqkern.report.markup import text_of
 from seqkern.report.methods_text import MethodsText, methods_text
@@ -33,28 +26,14 @@ from seqkern.report.sections import (
     curves_and_errors,
     data_sections,
     features,
+    findings,
     fitting,
+    provenance,
     residues,
     scores,
     tests,
 )
-from seqkern.report.sections.findings import (
-    Overview,
-    findings_section,
-    headline_sentence,
-    make_overview,
-    overview_section,
-)
 from seqkern.report.sections.fitting import cost_rows, cost_section
-from seqkern.report.sections.provenance import (
-    address,
-    bibliography,
-    files_section,
-    methods_section,
-    names_section,
-    numbers_section,
-    provenance_section,
-)
 from seqkern.report.sentences import metric
 from seqkern.report.view import Section, View
 from seqkern.study.study import Study
@@ -62,7 +41,7 @@ from seqkern.study.study import Study
 # Score tables of the data sets.
 
 
-def summary_table(dataset: DatasetResults, ranking: Ranking) -> pd.DataFrame:
+def summary_table(dataset: study_results.DatasetResults, ranking: study_results.Ranking) -> pd.DataFrame:
     """Return the rows of ``summary.tsv``, one for each method; the means of methods without results are empty.
 
     With several tasks, the last columns hold the medians.
@@ -80,9 +59,9 @@ def summary_table(dataset: DatasetResults, ranking: Ranking) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def families_table(dataset: DatasetResults) -> pd.DataFrame:
+def families_table(dataset: study_results.DatasetResults) -> pd.DataFrame:
     """Return the rows of ``families.tsv``: one for each task and method, means over the task's splits."""
-    columns = metric_columns(dataset)
+    columns = study_results.metric_columns(dataset)
     keys = ["task", "kernel", "solver"]
     table = dataset.metrics.groupby(keys, sort=False)[columns].mean().reset_index()
     table.insert(0, "dataset", dataset.name)
@@ -90,7 +69,7 @@ def families_table(dataset: DatasetResults) -> pd.DataFrame:
     return table.sort_values("task", key=lambda column: column.map(order), kind="stable")
 
 
-def metrics_table(dataset: DatasetResults) -> pd.DataFrame:
+def metrics_table(dataset: study_results.DatasetResults) -> pd.DataFrame:
     """Return the rows of ``metrics.tsv``: every evaluated row, as it was written."""
     table = dataset.metrics_text.copy()
     table.insert(0, "dataset", dataset.name)
@@ -133,7 +112,7 @@ ROC_COLUMNS = (*PLACE, "false_positive_rate", "true_positive_rate", "threshold",
 PR_COLUMNS = (*PLACE, "recall", "precision", "threshold", "class")
 
 
-def write_curves(datasets: Sequence[DatasetResults], folder: Path) -> None:
+def write_curves(datasets: Sequence[study_results.DatasetResults], folder: Path) -> None:
     """Write ``roc.tsv`` and ``pr.tsv``, with headers only where no curve is defined.
 
     A sample is predicted positive if its decision is at least ``threshold``. With several classes, each has a curve
@@ -146,7 +125,7 @@ def write_curves(datasets: Sequence[DatasetResults], folder: Path) -> None:
     for dataset in datasets:
         for method in dataset.done if dataset.kind != "real" else ():
             table = dataset.decisions(method)
-            for one in () if table is None else ranked_sets(dataset, table):
+            for one in () if table is None else study_results.ranked_sets(dataset, table):
                 place = (dataset.name, *method, one.task, one.split)
                 if one.both:
                     points = zip(*roc_curve(one.positive, one.decision), strict=True)
@@ -224,14 +203,14 @@ def build_report(
     >>> row["kernel"], row["solver"], row["auc_mean"]
     ('spectrum', 'csvc', '0.9')
     """
-    results, out_dir = StudyResults(results_dir, config), Path(out_dir)
+    results, out_dir = study_results.StudyResults(results_dir, config), Path(out_dir)
     study = results.study
-    colours: dict[Method, int] = {}
+    colours: dict[study_results.Method, int] = {}
     views = [View(dataset, f"d{i}", colours) for i, dataset in enumerate(results.datasets, start=1)]
-    overview = make_overview(views)
+    overview = findings.make_overview(views)
     text = methods_text(study, views, date or _epoch_date())
     with collected_figures() as figures:  # first of all: what is damaged is found before anything is written
-        page = render_page(study, views, overview, text, address(results.folder, out_dir))
+        page = render_page(study, views, overview, text, provenance.address(results.folder, out_dir))
     costs, cost_table = render_costs(study, views), [row for view in views for row in cost_rows(view)]
     summaries = [summary_table(view.dataset, view.ranking) for view in views]
     keys = ["dataset", "tasks", "kernel", "solver", "values"]
@@ -242,7 +221,7 @@ def build_report(
         "config.yaml": config_text(study),
         "seqkern_mqc.tsv": multiqc_table(study, views),
         "methods.txt": text.text(),
-        "references.bib": bibliography(text.keys),
+        "references.bib": provenance.bibliography(text.keys),
         "index.html": page,
     }
     files = {f"{FOLDER}/{name}": picture for name, picture in figures.items()}
@@ -262,7 +241,7 @@ def build_report(
                 file.write(content)
     if log is not None:
         for view in views:
-            log(f"{view.dataset.name}: {text_of(headline_sentence(view))}")
+            log(f"{view.dataset.name}: {text_of(findings.headline_sentence(view))}")
     return out_dir / "index.html"
 
 
@@ -280,7 +259,7 @@ def config_text(study: Study) -> str:
 def render_page(
     study: Study,
     views: Sequence[View],
-    overview: Overview | None = None,
+    overview: findings.Overview | None = None,
     methods: MethodsText | None = None,
     results: str | None = None,
 ) -> str:
@@ -291,14 +270,14 @@ def render_page(
     ]
     content = {
         "study": study,
-        "findings": findings_section(views, overview),
-        "overview": overview_section(overview) if overview else None,
+        "findings": findings.findings_section(views, overview),
+        "overview": findings.overview_section(overview) if overview else None,
         "chapters": chapters,
-        "numbers": numbers_section(views),
-        "methods": methods_section(methods) if methods else None,
-        "names": names_section(study),
-        "made": provenance_section(config_text(study)),
-        "files": files_section(views, results),
+        "numbers": provenance.numbers_section(views),
+        "methods": provenance.methods_section(methods) if methods else None,
+        "names": provenance.names_section(study),
+        "made": provenance.provenance_section(config_text(study)),
+        "files": provenance.files_section(views, results),
     }
     page = render("page", "report", content)
     return whole_page(f"{study.name} · seqkern report", page)

@@ -9,20 +9,7 @@ import numpy as np
 
 from seqkern.core.errors import SequenceError
 from seqkern.core.types import Floats, Ints
-from seqkern.report.drawing import (
-    INK,
-    NEGATIVE,
-    POSITIVE,
-    SOFT,
-    Axis,
-    Panel,
-    axis_scale,
-    fill,
-    picture,
-    rectangle,
-    stroke,
-    text,
-)
+from seqkern.report import drawing as draw
 from seqkern.report.markup import Markup, tag
 from seqkern.sequences.joining import Stretch
 
@@ -58,17 +45,17 @@ def profile(
         edges = np.arange(0, size, width)
         values = np.add.reduceat(values, edges) / np.diff([*edges, size])
         letters, numbers, views = "", np.arange(1, size + 1)[edges], ()
-    low, high, ticks = axis_scale(min(0.0, share, *values, *ends), max(0.0, share, *values, *ends))
+    low, high, ticks = draw.axis_scale(min(0.0, share, *values, *ends), max(0.0, share, *values, *ends))
     rows: list[Markup] = []
     for first in range(0, max(1, len(values)), PER_ROW):
         part = slice(first, first + PER_ROW)
         n = len(values[part])
-        box = Panel((LEFT, 0, STEP * n, HEIGHT), Axis(0, max(1, n)), Axis(low, high, ticks=ticks))
+        box = draw.Panel((LEFT, 0, STEP * n, HEIGHT), draw.Axis(0, max(1, n)), draw.Axis(low, high, ticks=ticks))
         row = [*_curve(box, values[part], share), *_letters(values[part], letters[part], max(abs(low), abs(high)))]
         row += [*_positions(numbers[part], first if width > 1 else None), *_view_marks(views, first, n)]
         rows.append(tag("g", row, transform=f"translate(0 {TOP + ROW * len(rows):g})"))
     longest = min(PER_ROW, max(1, len(values)))
-    return picture(rows, (LEFT + STEP * longest + RIGHT, TOP + ROW * len(rows)), label, font_size=10)
+    return draw.picture(rows, (LEFT + STEP * longest + RIGHT, TOP + ROW * len(rows)), label, font_size=10)
 
 
 def bin_width(size: int) -> int:
@@ -76,24 +63,24 @@ def bin_width(size: int) -> int:
     return max(1, -(-size // MOST_LETTERS))
 
 
-def _curve(box: Panel, values: Floats, share: float) -> Iterator[Markup]:
+def _curve(box: draw.Panel, values: Floats, share: float) -> Iterator[Markup]:
     """Yield the step curve of a row, filled up to zero, with its axis and the line at `share`."""
     zero, line = (float(box.points(0, value)[1]) for value in (0, share))
-    yield stroke(SOFT, [(LEFT, 0), (LEFT, HEIGHT)])
+    yield draw.stroke(draw.SOFT, [(LEFT, 0), (LEFT, HEIGHT)])
 
     def steps(heights: Floats) -> list[list[float]]:
         return box.points(np.repeat(np.arange(len(values) + 1), 2)[1:-1], np.repeat(heights, 2)).tolist()
 
     if len(values):
-        for part, colour in ((np.maximum(values, 0), POSITIVE), (np.minimum(values, 0), NEGATIVE)):
-            yield fill(colour, [(LEFT, zero), *steps(part), (box.right, zero)], opacity="0.75")
-        yield stroke(INK, steps(values), width=0.8)
-    yield stroke(SOFT, [(LEFT, zero), (box.right, zero)])
-    yield stroke(INK, [(LEFT, line), (box.right, line)], width=1, dashes="4 3")
+        for part, colour in ((np.maximum(values, 0), draw.POSITIVE), (np.minimum(values, 0), draw.NEGATIVE)):
+            yield draw.fill(colour, [(LEFT, zero), *steps(part), (box.right, zero)], opacity="0.75")
+        yield draw.stroke(draw.INK, steps(values), width=0.8)
+    yield draw.stroke(draw.SOFT, [(LEFT, zero), (box.right, zero)])
+    yield draw.stroke(draw.INK, [(LEFT, line), (box.right, line)], width=1, dashes="4 3")
     for tick, name in box.y.ticks:
         y = float(box.points(0, tick)[1])
-        yield stroke(SOFT, [(LEFT - 3, y), (LEFT, y)])
-        yield text(name, (LEFT - 6, y + 3.5), "end", fill=SOFT)
+        yield draw.stroke(draw.SOFT, [(LEFT - 3, y), (LEFT, y)])
+        yield draw.text(name, (LEFT - 6, y + 3.5), "end", fill=draw.SOFT)
 
 
 def _positions(numbers: Ints, first: int | None) -> Iterator[Markup]:
@@ -102,7 +89,7 @@ def _positions(numbers: Ints, first: int | None) -> Iterator[Markup]:
         starts = i == 0 or (first is None and position == 1)
         if position and (starts or (position if first is None else first + i) % 10 == 0):
             name = f"{position:,}"
-            yield text(name, (LEFT + STEP * (i + 0.5), HEIGHT + 28), fill=SOFT)
+            yield draw.text(name, (LEFT + STEP * (i + 0.5), HEIGHT + 28), fill=draw.SOFT)
 
 
 def _blanked(letters: str, views: Sequence[Stretch]) -> str:
@@ -131,23 +118,23 @@ def _view_marks(views: Sequence[Stretch], first: int, size: int) -> list[Markup]
     for view in views:
         if first <= view.start < first + size:
             x = LEFT + STEP * (view.start - first)
-            parts.append(stroke(SOFT, [(x, -6), (x, HEIGHT + 16)], width=1, dashes="2 2"))
-            parts.append(text(view.name, (x + 3, 2), "start", bold=True))
+            parts.append(draw.stroke(draw.SOFT, [(x, -6), (x, HEIGHT + 16)], width=1, dashes="2 2"))
+            parts.append(draw.text(view.name, (x + 3, 2), "start", bold=True))
     return parts
 
 
 def _letters(values: Floats, letters: str, largest: float) -> list[Markup]:
     """Return the residues below the curve, in the colours of their contributions; weak ones are grey."""
-    groups: dict[str, list[tuple[int, str]]] = {SOFT: [], POSITIVE: [], NEGATIVE: []}
+    groups: dict[str, list[tuple[int, str]]] = {draw.SOFT: [], draw.POSITIVE: [], draw.NEGATIVE: []}
     for place, letter in enumerate(letters):
         value = values[place]
-        colour = SOFT if abs(value) < WEAK * largest else POSITIVE if value > 0 else NEGATIVE
+        colour = draw.SOFT if abs(value) < WEAK * largest else draw.POSITIVE if value > 0 else draw.NEGATIVE
         groups[colour].append((place, letter))
     parts = []
     for colour, found in groups.items():
         if found:
             x = " ".join(f"{LEFT + STEP * (place + 0.5):g}" for place, _ in found)
-            style = {"text_anchor": "middle", "fill": colour, "font_weight": None if colour == SOFT else "700"}
+            style = {"text_anchor": "middle", "fill": colour, "font_weight": None if colour == draw.SOFT else "700"}
             shown = "".join(letter for _, letter in found)
             parts.append(tag("text", shown, class_="letters", x=x, y=f"{HEIGHT + 14:g}", **style))
     return parts
@@ -323,23 +310,23 @@ def track_svg(track: Track, width: int = 60) -> Markup:
 
 def _label(name: str, y: float) -> Markup:
     """Return the label to the left of a line of a row."""
-    return text(name, (TRACK_LEFT - 10, y), "end", size=11, fill=SOFT)
+    return draw.text(name, (TRACK_LEFT - 10, y), "end", size=11, fill=draw.SOFT)
 
 
 def _residues(letters: str, start: int, y: float) -> Iterator[Markup]:
     """Yield the residues of a row, with the number of every tenth one above."""
     yield _label(str(start + 1), y + 24)
     for n in range(start + 10 - start % 10, start + len(letters) + 1, 10):
-        yield text(n, (TRACK_LEFT + CELL * (n - start - 0.5), y + 8), size=9.5, fill=SOFT)
+        yield draw.text(n, (TRACK_LEFT + CELL * (n - start - 0.5), y + 8), size=9.5, fill=draw.SOFT)
     centres = " ".join(f"{TRACK_LEFT + CELL * (i + 0.5):g}" for i in range(len(letters)))
-    yield tag("text", letters, x=centres, y=y + 24, font_size=12, text_anchor="middle", fill=INK)
+    yield tag("text", letters, x=centres, y=y + 24, font_size=12, text_anchor="middle", fill=draw.INK)
 
 
 def _columns(places: Sequence[int], top: float, bottom: float) -> Iterator[Markup]:
     """Yield a tint behind some residues of a row."""
     if places:
         left = [TRACK_LEFT + CELL * place for place in places]
-        yield fill(WRONG, *(rectangle(x, top, x + CELL, bottom) for x in left))
+        yield draw.fill(WRONG, *(draw.rectangle(x, top, x + CELL, bottom) for x in left))
 
 
 def _segments(states: str, part: slice, y: int) -> Iterator[Markup]:
@@ -360,12 +347,12 @@ def _shape(state: str, x: int, y: int, wide: int, ends: tuple[bool, bool] = (Tru
     named = state.upper() not in COMMON and shape != COIL
     colour = LOOKS[shape].pale if named else LOOKS[shape].colour
     if shape == COIL:
-        return [stroke(colour, [(x, middle), (x + wide, middle)], width=1.6)]
+        return [draw.stroke(colour, [(x, middle), (x + wide, middle)], width=1.6)]
     if shape == TURN:
         arc, dashes = f"M{x} {middle + 3}q{wide / 2:g} -14 {wide} 0", "3 2" if state.upper() == "S" else None
         return [tag("path", d=arc, stroke=colour, stroke_width=1.8, fill="none", stroke_dasharray=dashes)]
     drawn = tag("path", d=_arrow(x, middle, wide, ends[1]) if shape == STRAND else _box(x, y, wide, ends), fill=colour)
-    name = text(state, (x + wide / 2, middle + 3.5), size=9.5, fill="#fff" if shape is None else INK)
+    name = draw.text(state, (x + wide / 2, middle + 3.5), size=9.5, fill="#fff" if shape is None else draw.INK)
     return [drawn, name] if named else [drawn]
 
 
@@ -391,12 +378,12 @@ def _arrow(x: float, middle: int, wide: int, end: bool) -> str:
 def _bars(sure: Sequence[float], predicted: str, foot: int) -> list[Markup]:
     """Return one bar for each predicted residue, with the confidence of its prediction as height, above a line."""
     bars = [
-        rectangle(TRACK_LEFT + CELL * i + 2, foot - BARS * float(value), TRACK_LEFT + CELL * (i + 1) - 2, foot)
+        draw.rectangle(TRACK_LEFT + CELL * i + 2, foot - BARS * float(value), TRACK_LEFT + CELL * (i + 1) - 2, foot)
         for i, (value, state) in enumerate(zip(sure, predicted, strict=True))
         if state != UNKNOWN
     ]
     base = [(TRACK_LEFT, foot), (TRACK_LEFT + CELL * len(predicted), foot)]
-    return [fill("#7c8894", *bars), stroke("#b5b0a5", base, width=0.8)]
+    return [draw.fill("#7c8894", *bars), draw.stroke("#b5b0a5", base, width=0.8)]
 
 
 def _legend(track: Track, width: int, y: int) -> tuple[Markup, int]:
@@ -409,8 +396,10 @@ def _legend(track: Track, width: int, y: int) -> tuple[Markup, int]:
         wide = 60 + round(6.4 * len(name))
         if x + wide > TRACK_LEFT + CELL * width and x > TRACK_LEFT:
             x, y = TRACK_LEFT, y + 20
-        drawn.append(fill(WRONG, rectangle(x, y, x + 30, y + 16)) if state is None else _shape(state, x, y, 30))
-        drawn.append(text(name, (x + 36, y + 12), "start", size=11, fill=SOFT))
+        drawn.append(
+            draw.fill(WRONG, draw.rectangle(x, y, x + 30, y + 16)) if state is None else _shape(state, x, y, 30)
+        )
+        drawn.append(draw.text(name, (x + 36, y + 12), "start", size=11, fill=draw.SOFT))
         x += wide
     return tag("g", drawn), y + 22
 

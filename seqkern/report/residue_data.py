@@ -8,16 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from seqkern.evaluation import residue_results
 from seqkern.evaluation.bootstrap import ScoreInterval
-from seqkern.evaluation.residue_results import (
-    NOT_JUDGED,
-    ChainStates,
-    read_states,
-    run_starts,
-    share_interval,
-    state_letters,
-    state_scores,
-)
 from seqkern.methods.compared import ComparedChains, methods_of
 from seqkern.methods.study_results import KEYS, DatasetResults, Method, numbers, read_table, rows_by_value
 from seqkern.report.plots import END, LetterImportance
@@ -38,11 +30,11 @@ FEWEST = 30
 class Judged:
     """The tested residues of a method, chain after chain."""
 
-    def __init__(self, chains: Sequence[ChainStates], classes: Sequence[str]) -> None:
+    def __init__(self, chains: Sequence[residue_results.ChainStates], classes: Sequence[str]) -> None:
         self.chains, self.classes = chains, list(classes)
         self.lengths = np.array([len(one.letters) for one in chains], dtype=np.int64)
         code = np.full(256, -1, dtype=np.int64)
-        code[[ord(letter) for letter in state_letters(classes)]] = np.arange(len(classes))
+        code[[ord(letter) for letter in residue_results.state_letters(classes)]] = np.arange(len(classes))
         true, predicted = (code[as_bytes(getattr(one, name) for one in chains)] for name in ("true", "predicted"))
         known = (true >= 0) & (predicted >= 0)
         self.true, self.predicted = true[known], predicted[known]
@@ -53,7 +45,7 @@ class Judged:
     @cached_property
     def scores(self) -> dict[str, float]:
         """All scores, pooled over all residues and segments."""
-        return state_scores(self.true, self.predicted, self.chain, self.place, self.classes)
+        return residue_results.state_scores(self.true, self.predicted, self.chain, self.place, self.classes)
 
     @cached_property
     def right(self) -> npt.NDArray[np.float64]:
@@ -68,12 +60,12 @@ class Judged:
         number = {name: i for i, name in enumerate(dict.fromkeys(one.name for one in self.chains))}
         chain = np.array([number[one.name] for one in self.chains], dtype=np.int64)[self.chain]
         n = np.bincount(chain, minlength=len(number))
-        return share_interval(np.bincount(chain[self.true == self.predicted], minlength=len(number)), n)
+        return residue_results.share_interval(np.bincount(chain[self.true == self.predicted], minlength=len(number)), n)
 
     def segment_lengths(self, predicted: bool = False) -> list[npt.NDArray[np.int64]]:
         """Return the lengths of the true (or predicted) segments of each state, in the order of the classes."""
         states = self.predicted if predicted else self.true
-        starts = run_starts(states, self.chain, self.place)
+        starts = residue_results.run_starts(states, self.chain, self.place)
         lengths = np.diff(np.append(starts, len(states)))
         return [lengths[states[starts] == code] for code in range(len(self.classes))]
 
@@ -108,7 +100,7 @@ def judged_residues(dataset: DatasetResults, methods: Sequence[Method]) -> dict[
         return found
     for method in methods:
         path = dataset.folder("evaluate") / method.kernel / method.solver / "states.txt"
-        chains = [one for one in read_states(path) if one.task == task] if path.exists() else []
+        chains = [one for one in residue_results.read_states(path) if one.task == task] if path.exists() else []
         if chains:
             found[method] = Judged(chains, dataset.classes(task))
     return found
@@ -146,7 +138,7 @@ def median_chain(judged: Judged) -> int:
 def track_of(judged: Judged, i: int) -> Track:
     """Return the Track of one chain: residues, true and predicted states, and the confidence from 0 to 1."""
     one = judged.chains[i]
-    sure = [0.0 if digit == NOT_JUDGED else (int(digit) + 1) / 10 for digit in one.confidence]
+    sure = [0.0 if digit == residue_results.NOT_JUDGED else (int(digit) + 1) / 10 for digit in one.confidence]
     return Track(one.name, one.letters, one.predicted, one.true, sure)
 
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from seqkern.core.checks import check_name
-from seqkern.core.errors import SequenceError, unknown_name
+from seqkern.core.errors import SequenceError, check_known
 from seqkern.core.types import Codes, Floats, Ids
 from seqkern.sequences.alphabets import MASK, Alphabet, recoding, union_alphabet
 from seqkern.sequences.sequence_set import SequenceSet, no_sequence_view, sequence_views
@@ -59,9 +59,7 @@ def join_views(
 def similar_by(X: SequenceSet, names: Sequence[str]) -> SequenceSet:
     """Return samples marked so that similarity searches use only some of their sequence views."""
     known = sequence_views(X)
-    for name in names:
-        if name not in known:
-            raise unknown_name("sequence view", name, known)
+    check_known("sequence view", names, known)
     return X.replace(views={**X.views, **{name: replace(own, similar=name in names) for name, own in known.items()}})
 
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from seqkern.core.archive import atomic_write, check_writable
 from seqkern.core.checks import check_integer
-from seqkern.core.errors import ParameterError, unknown_name
+from seqkern.core.errors import ParameterError, check_known
 from seqkern.core.exclusive_files import exclusive_folder, exclusive_paths
 from seqkern.core.types import PathLike
 from seqkern.formats.annotation import gtf_line
@@ -73,8 +73,7 @@ def find_generator(kind: str) -> Generator:
     >>> find_generator("donor").__name__
     'donor_windows'
     """
-    if kind not in KINDS:
-        raise unknown_name("kind of simulated data", kind, KINDS)
+    check_known("kind of simulated data", [kind], KINDS)
     module, _, name = KINDS[kind].partition(":")
     # imports only the module of this kind
     return cast(Generator, getattr(importlib.import_module(f".{module}", __name__), name))
@@ -124,9 +123,7 @@ def simulate(kind: str, seed: int = 1, **params: Any) -> Simulated:
     ['GT', 'GT', 'GT', 'GT']
     """
     known = parameters(kind)
-    for name in params:
-        if name not in known:
-            raise unknown_name(f"parameter of {kind!r}", name, known)
+    check_known(f"parameter of {kind!r}", params, known)
     check_integer("seed", seed, 0)
     return Simulated(*find_generator(kind)(np.random.default_rng(seed), **params))
 

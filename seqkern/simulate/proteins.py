@@ -1,6 +1,5 @@
 """Simulated proteins: superfamilies, chains with a state for each residue, and receptors of two chains."""
 
-import csv
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -8,7 +7,7 @@ import numpy as np
 from scipy.special import gammaincinv, ndtr
 
 from seqkern.core.checks import check_integer, check_integers, check_real, check_reals
-from seqkern.core.package_files import open_resource
+from seqkern.core.package_files import resource_rows
 from seqkern.core.types import Bools, Codes, Floats, Ints
 from seqkern.formats.profiles import BACKGROUND
 from seqkern.formats.residues import STATES
@@ -66,8 +65,7 @@ class SubstitutionModel:
 
 def wag() -> SubstitutionModel:
     """Return the WAG model, with amino acids in the order of the alphabet."""
-    with open_resource("exchange_matrix.tsv") as file:
-        rows = {row["amino_acid"]: row for row in csv.DictReader(file, delimiter="\t")}
+    rows = {row["amino_acid"]: row for row in resource_rows("exchange_matrix.tsv")}
     exchangeabilities = np.array([[float(rows[a][b]) for b in PROTEIN.letters] for a in PROTEIN.letters])
     return SubstitutionModel(exchangeabilities, np.array([float(rows[a]["frequency"]) for a in PROTEIN.letters]))
 

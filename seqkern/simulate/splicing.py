@@ -1,12 +1,11 @@
 """Simulated splice sites and genes: windows around donor (5') sites, and chromosomes with donors or whole genes."""
 
-import csv
 import itertools
 
 import numpy as np
 
 from seqkern.core.checks import check_integer, check_integers, check_reals
-from seqkern.core.package_files import open_resource
+from seqkern.core.package_files import resource_rows
 from seqkern.core.types import Codes, Floats
 from seqkern.sequences.alphabets import DNA
 from seqkern.sequences.sequence_set import SequenceSet
@@ -30,15 +29,13 @@ INTRON = np.array([0.27, 0.20, 0.21, 0.32])
 
 def donor_frequencies() -> Floats:
     """Return the frequencies of A, C, G and T at positions −3 to +6 of donor sites, float64 (9, 4)."""
-    with open_resource("donor_frequencies.tsv") as file:
-        rows = list(csv.DictReader(file, delimiter="\t"))
+    rows = resource_rows("donor_frequencies.tsv")
     return np.array([[float(row[letter]) for letter in DNA.letters] for row in rows])
 
 
 def donor_classes() -> tuple[Floats, Floats]:
     """Return the shares of the classes of donor sites, and the frequencies at −3 to +6 in each, float64 (5, 9, 4)."""
-    with open_resource("donor_classes.tsv") as file:
-        rows = list(csv.DictReader(file, delimiter="\t"))
+    rows = resource_rows("donor_classes.tsv")
     counts = np.array([[float(row[letter]) for letter in DNA.letters] for row in rows]).reshape(-1, 9, DNA.size)
     sizes = counts[:, 0].sum(axis=1)
     return sizes / sizes.sum(), counts / sizes[:, None, None]
@@ -46,8 +43,7 @@ def donor_classes() -> tuple[Floats, Floats]:
 
 def codon_usage() -> tuple[Codes, Floats]:
     """Return the codes (61, 3) of the sense codons and their frequencies in human genes, which sum to 1."""
-    with open_resource("codon_usage.tsv") as file:
-        rows = [row for row in csv.DictReader(file, delimiter="\t") if row["amino_acid"] != "*"]
+    rows = [row for row in resource_rows("codon_usage.tsv") if row["amino_acid"] != "*"]
     codons = DNA.code_table[[[ord(letter) for letter in row["codon"]] for row in rows]]
     usage = np.array([float(row["per_thousand"]) for row in rows])
     return codons, usage / usage.sum()

@@ -265,7 +265,7 @@ class Solver(Estimator):
         """Set `support_` and other attributes ending in ``_``, and return the report without the support.
 
         A fit without iterations leaves out ``converged`` and ``iterations``, an exact one ``residual``. An unconverged
-        fit may add a ``remark`` with cause and remedy.
+        fit may add a ``remark`` with cause and remedy; a ``remedy`` becomes the remark of a fit that did not converge.
         """
         raise NotImplementedError
 
@@ -565,6 +565,8 @@ class Solver(Estimator):
         except np.linalg.LinAlgError as error:
             raise lost_digits(self) from error
         report = {**{key: value for key, value in EXACT.items() if key not in report}, **report}
+        remedy = report.pop("remedy", None)
+        report |= {"remark": remedy} if remedy and not report["converged"] else {}
         size = len(self.support_)
         self.report_ = {**report, "n_support": size, "support_share": size / self.n_features_in_}
         check_fit(self)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from seqkern.core.declarations import DECIMAL, Number, Parameter, parse_value
-from seqkern.core.errors import ModelError, ParameterError, unknown_name
+from seqkern.core.errors import ModelError, ParameterError, check_known
 from seqkern.core.package_files import resource_path
 from seqkern.core.parameters import Parameters
 from seqkern.core.registry import Kind, Registry, add_kind
@@ -644,9 +644,7 @@ def _searched(spec: Spec, search: bool) -> tuple[str, dict[str, Any]]:
     if search:
         params = {**cls.declared.search.grid, **params}
     known = cls.parameter_names()
-    for key in params:
-        if key not in known:
-            raise unknown_name(f"parameter of solver {name!r}", key, known)
+    check_known(f"parameter of solver {name!r}", params, known)
     return name, {key: params[key] for key in known if key in params}
 
 

@@ -1,7 +1,6 @@
 """Readers for the file formats of the public data sets.
 
-Each takes a dict of role to path and the reading policies, and returns `Parts`; `ADAPTERS` lists all of them except
-the readers of chains with residue states (`residue_adapters`).
+Each takes a dict of role to path and the reading policies, and returns `Parts`; ``resources/public.tsv`` names them.
 """
 
 from __future__ import annotations
@@ -9,7 +8,7 @@ from __future__ import annotations
 import io
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,14 +22,8 @@ from seqkern.formats.states import read_letters_and_states, read_state_records, 
 from seqkern.sequences.fasta import read_records, unique_ids
 from seqkern.sequences.sequence_set import SequenceSet
 from seqkern.sequences.tables import Data, FeatureTable
+from seqkern.study import tables
 from seqkern.study.several_sequences import TextColumns, encode_columns, read_table_text
-from seqkern.study.tables import (
-    columns_of_first_words,
-    columns_of_headers,
-    read_features,
-    read_similarities,
-    rows_of_ids,
-)
 
 LIAO_NOBLE = {
     "0": "",
@@ -58,20 +51,20 @@ class Parts:
 def header_label(paths: Paths, policies: dict[str, Any]) -> Parts:
     """Read FASTA with the label as ``label=`` in the headers."""
     reading = read_records(paths["sequences"], **policies)
-    return Parts(reading.sequences, columns_of_headers(reading, {"label": "label"}, paths["sequences"]))
+    return Parts(reading.sequences, tables.columns_of_headers(reading, {"label": "label"}, paths["sequences"]))
 
 
 def header_fold(paths: Paths, policies: dict[str, Any]) -> Parts:
     """Read FASTA with the class as ``fold=`` in the headers."""
     reading = read_records(paths["sequences"], **policies)
-    return Parts(reading.sequences, columns_of_headers(reading, {"label": "fold"}, paths["sequences"]))
+    return Parts(reading.sequences, tables.columns_of_headers(reading, {"label": "fold"}, paths["sequences"]))
 
 
 def genome_windows(paths: Paths, policies: dict[str, Any]) -> Parts:
     """Read FASTA with ``chr_num=``, ``strand=``, ``position=`` and ``label=``; ids are derived from the position."""
     reading = read_records(paths["sequences"], **policies | {"ids": "number"})
     fields = {"label": "label", "chromosome": "chr_num", "strand": "strand", "position": "position"}
-    columns = columns_of_headers(reading, fields, paths["sequences"])
+    columns = tables.columns_of_headers(reading, fields, paths["sequences"])
     places = zip(columns["chromosome"], columns["position"], columns["strand"], strict=True)
     ids, repeats = unique_ids([":".join(place) for place in places], policies.get("ids", "header"), paths["sequences"])
     counts = {key: count for key, count in reading.sequences.counts.items() if key != "repeated ids"}
@@ -83,7 +76,7 @@ def train_test(paths: Paths, policies: dict[str, Any]) -> Parts:
     """Read two FASTA files, training and test, with the label as the first word of each header."""
     reading = read_records([paths["train"], paths["test"]], **policies)
     split = np.array(["train", "test"])[reading.sources].tolist()
-    return Parts(reading.sequences, columns_of_first_words(reading) | {"split": split})
+    return Parts(reading.sequences, tables.columns_of_first_words(reading) | {"split": split})
 
 
 def train_test_by_class(paths: Paths, policies: dict[str, Any]) -> Parts:
@@ -164,7 +157,7 @@ def families_by_table(paths: Paths, policies: dict[str, Any]) -> Parts:
         raise SequenceError(
             "has no SCOP family in its header", file=paths["sequences"], record=record, remedy="add it (a.1.1.1)"
         )
-    header, rows = rows_of_ids(paths["roles"], reading.sequences.ids, left_out=reading.left_out)
+    header, rows = tables.rows_of_ids(paths["roles"], reading.sequences.ids, left_out=reading.left_out)
     families = zip(header[1:], list(zip(*rows, strict=True))[1:], strict=True)
     roles = {name: [LIAO_NOBLE[cell] for cell in cells] for name, cells in families}
     return Parts(reading.sequences, {"family": [match[0] for match in found if match]}, roles)
@@ -202,7 +195,7 @@ def receptors(paths: Paths, policies: dict[str, Any]) -> Parts:
 
 def expression(paths: Paths, policies: dict[str, Any]) -> Parts:
     """Read a feature table with the columns ``sample`` and ``label``."""
-    X, columns = read_features(paths["table"], ids=policies.get("ids", "header"))
+    X, columns = tables.read_features(paths["table"], ids=policies.get("ids", "header"))
     return Parts(X, columns)
 
 
@@ -216,7 +209,7 @@ def class_and_numbers(paths: Paths, policies: dict[str, Any]) -> Parts:
 
 def dissimilarities(paths: Paths, policies: dict[str, Any]) -> Parts:
     """Read a square table of dissimilarities that follows a column of classes."""
-    X, columns = read_similarities(paths["table"], "dissimilarities")
+    X, columns = tables.read_similarities(paths["table"], "dissimilarities")
     return Parts(X, columns)
 
 
@@ -239,27 +232,6 @@ def _as_fasta(headers: Sequence[str], strings: Sequence[str], path: PathLike) ->
     text = io.StringIO("".join(f">{header}\n{string}\n" for header, string in zip(headers, strings, strict=True)))
     text.name = str(path)
     return text
-
-
-ADAPTERS: dict[str, Callable[[Paths, dict[str, Any]], Parts]] = {
-    function.__name__: function
-    for function in (
-        header_label,
-        header_fold,
-        genome_windows,
-        train_test,
-        train_test_by_class,
-        tables_of_parts,
-        comma_separated,
-        coiled_coil,
-        classes_beside,
-        families_by_table,
-        receptors,
-        expression,
-        class_and_numbers,
-        dissimilarities,
-    )
-}
 
 
 # Readers for the public sets of chains with residue states, which become the track ``states``.
@@ -334,7 +306,7 @@ def _cb513(paths: Paths, policies: dict[str, Any], column: str) -> Parts:
 def jpred4(paths: Paths, policies: dict[str, Any]) -> Parts:
     """Read residues and states in two lines, with the official fold as ``fold=`` in the header; ``-`` is coil."""
     reading = read_letters_and_states(paths["states"], **policies)
-    return Parts(reading.sequences, columns_of_headers(reading, {"fold": "fold"}, paths["states"]))
+    return Parts(reading.sequences, tables.columns_of_headers(reading, {"fold": "fold"}, paths["states"]))
 
 
 def qian_sejnowski(paths: Paths, policies: dict[str, Any]) -> Parts:
@@ -369,8 +341,3 @@ def _letters_in_lines(path: PathLike) -> Iterator[list[list[str]]]:
                 raise SequenceError(f"line {number} is not a residue and a state", file=name, remedy="correct the line")
         if chain:
             yield chain
-
-
-RESIDUE_ADAPTERS: dict[str, Callable[[Paths, dict[str, Any]], Parts]] = {
-    function.__name__: function for function in (rs126, cb513, cb513_dssp, jpred4, qian_sejnowski)
-}

@@ -168,9 +168,9 @@ class Applications:
                         ("apply", entry, "models"), f"unknown model {model!r}", remedy=f"choose from: {known}"
                     )
                 for path, name in _names(given[kind], given["output"]):
-                    job = _application(given, kind, options, path, config["models"][model])
-                    jobs[entry, model, name] = Application(
-                        entry=entry, model=model, name=name, amount=amounts[KINDS[kind]], **job
+                    names = {"entry": entry, "model": model, "name": name, "amount": amounts[KINDS[kind]]}
+                    jobs[entry, model, name] = _application(
+                        given, kind, options, path, config["models"][model], **names
                     )
         return cls(config["study"], jobs)
 
@@ -231,8 +231,10 @@ def _names(files: str | list[str], ending: str) -> list[tuple[str, str]]:
     return [(path, name) for name, path in out.items()]
 
 
-def _application(given: Mapping[str, Any], kind: str, options: list[str], path: str, model: str) -> dict[str, Any]:
-    """Return the attributes of an Application derived from its entry."""
+def _application(
+    given: Mapping[str, Any], kind: str, options: list[str], path: str, model_file: str, **names: Any
+) -> Application:
+    """Return the application of a model to one file of an entry."""
     verb = "variants" if kind == "variants" else "predict"
     genome = given.get("genome")
     more = (["--genome", genome] if genome else []) + (["--scan", given["site"]] if kind == "scan" else [])
@@ -240,15 +242,10 @@ def _application(given: Mapping[str, Any], kind: str, options: list[str], path: 
     if "--strand" in options[:-1]:
         strand = options[options.index("--strand") + 1]
     by_strand = given["output"].startswith(("bedgraph", "bw")) and strand not in ("+", "-")
-    words = (verb, model, path, *more, *options)
-    return {
-        "kind": kind,
-        "model_file": model,
-        "file": path,
-        "genome": genome,
-        "words": words,
-        "by_strand": by_strand,
-    }
+    words = (verb, model_file, path, *more, *options)
+    return Application(
+        kind=kind, model_file=model_file, file=path, genome=genome, words=words, by_strand=by_strand, **names
+    )
 
 
 def estimate(path: str, kind: str) -> float:

@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 
 from seqkern.core.checks import check_choice
 from seqkern.core.declarations import Parameter
-from seqkern.core.errors import ConfigError, SeqkernError, SequenceError, unknown_name
+from seqkern.core.errors import ConfigError, SeqkernError, SequenceError, check_known
 from seqkern.core.parameters import choice, flag, integer, real, text
 from seqkern.core.public_files import public_set, public_sets
 from seqkern.core.text_files import open_lines
@@ -257,10 +257,6 @@ class Simulation:
 
         return SEQUENCE_VIEWS.get(self.options.get("kind", ""), ())
 
-    def files(self) -> Named:
-        """Return an empty list: no file is read."""
-        return []
-
 
 @dataclass(frozen=True)
 class PublicSource:
@@ -282,10 +278,6 @@ class PublicSource:
         """The names of the sequences of each sample; empty if there is one, or for an unknown name."""
         found = public_sets().get(self.name)
         return () if found is None else tuple(found.views.split())
-
-    def files(self) -> Named:
-        """Return an empty list: no local file is used."""
-        return []
 
 
 @dataclass(frozen=True)
@@ -853,9 +845,7 @@ def _similar_by(entry: Mapping[str, Any], source: EntrySource) -> tuple[str, ...
     known = getattr(source, "view_names", ())
     if names and not known:
         raise ConfigError("similar_by needs samples with several sequences", remedy="remove similar_by")
-    for name in names:
-        if name not in known:
-            raise unknown_name("sequence view", name, known)
+    check_known("sequence view", names, known)
     return names
 
 

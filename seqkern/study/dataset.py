@@ -23,7 +23,7 @@ from seqkern.core.file_kinds import DATASET, RESULT
 from seqkern.core.progress import tell
 from seqkern.core.text_files import file_sha256
 from seqkern.core.tsv import write_tsv
-from seqkern.core.types import Arrays, PathLike
+from seqkern.core.types import Arrays, Ints, PathLike
 from seqkern.formats.residues import STATES, Residues, residue_samples
 from seqkern.formats.states import reduce_states, state_classes
 from seqkern.sequences.joining import vectors_of
@@ -281,22 +281,12 @@ def summary(dataset: Dataset) -> dict[str, Any]:
         lengths = X.lengths
         result["alphabet"] = X.alphabet.name
         result["tracks"] = sorted(X.tracks)
-        result["length"] = {
-            "min": int(lengths.min()),
-            "median": float(np.median(lengths)),
-            "max": int(lengths.max()),
-            "total": int(lengths.sum()),
-        }
+        result["length"] = _span(lengths) | {"total": int(lengths.sum())}
         if sequence_views(X):
             result["sequences"] = {name: _view_summary(view) for name, view in sequence_views(X).items()}
         if dataset.residues is not None:
             lengths = dataset.residues.chains.lengths
-            result["chains"] = {
-                "n": len(lengths),
-                "min": int(lengths.min()),
-                "median": float(np.median(lengths)),
-                "max": int(lengths.max()),
-            }
+            result["chains"] = {"n": len(lengths), **_span(lengths)}
     elif isinstance(X, FeatureTable):
         result["columns"] = len(X.columns)
     result["tasks"] = {task.name: _task_summary(task) for task in dataset.tasks.values()}
@@ -310,10 +300,12 @@ def summary(dataset: Dataset) -> dict[str, Any]:
 def _view_summary(view: Segments) -> dict[str, Any]:
     """Return the alphabet, number and lengths of the nonempty sequences of one view."""
     lengths = view.lengths[view.lengths > 0]
-    known = {"alphabet": view.alphabet.name, "n": len(lengths)}
-    if not len(lengths):
-        return known
-    return {**known, "min": int(lengths.min()), "median": float(np.median(lengths)), "max": int(lengths.max())}
+    return {"alphabet": view.alphabet.name, "n": len(lengths), **(_span(lengths) if len(lengths) else {})}
+
+
+def _span(lengths: Ints) -> dict[str, Any]:
+    """Return the smallest, the median and the largest length."""
+    return {"min": int(lengths.min()), "median": float(np.median(lengths)), "max": int(lengths.max())}
 
 
 def _task_summary(task: Task) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from seqkern.core.declarations import Parameter
-from seqkern.core.errors import ConfigError, unknown_name
+from seqkern.core.errors import ConfigError, check_known
 from seqkern.core.parameters import choice, flag, integer, real, text
 from seqkern.evaluation.fold_methods import options_of
 from seqkern.simulate import parameters
@@ -52,9 +52,7 @@ class SimulatedGenome:
     def check(self) -> None:
         """Raise ParameterError for an unknown parameter, suggesting the nearest name."""
         known = [*parameters(KIND), "seed"]
-        for name in self.options:
-            if name not in known:
-                raise unknown_name(f"parameter of {KIND!r}", name, known)
+        check_known(f"parameter of {KIND!r}", self.options, known)
 
     def file(self, name: str) -> str:
         """Return the path of one of the `FILES` by name."""
@@ -164,9 +162,7 @@ class FoldSettings:
         """
         options = {key: value for key, value in given.items() if key != "method"}
         known = options_of(given["method"])
-        for option in options:
-            if option not in known:
-                raise unknown_name(f"option of fold method {given['method']!r}", option, known)
+        check_known(f"option of fold method {given['method']!r}", options, known)
         return cls(given["method"], options)
 
 

@@ -19,45 +19,16 @@ from seqkern.sequences.fasta import AnySource, Reading, file_names, read_records
 from seqkern.sequences.joining import similar_by, view_width
 from seqkern.sequences.tables import FeatureTable, SimilarityTable
 from seqkern.sequences.windows import Cut, Sites, cut_windows, make_sites, read_sites
-from seqkern.study.data_entry import (
-    NEGATIVE,
-    DataEntry,
-    FastaSource,
-    Policies,
-    PublicSource,
-    SeveralSequences,
-    Simulation,
-    SiteWindow,
-    TableSource,
-    note_of_regions,
-    overlaps,
-    places_of_regions,
-    with_background,
-    with_regions,
-)
+from seqkern.study import data_entry as entries
+from seqkern.study import tables
 from seqkern.study.several_sequences import NOTE, SequenceTable
-from seqkern.study.tables import (
-    COLUMNS,
-    Columns,
-    TaskTable,
-    check_fields_once,
-    columns_of_first_words,
-    columns_of_headers,
-    columns_of_table,
-    header_fields,
-    label_column,
-    no_column,
-    read_features,
-    read_similarities,
-    wanted_columns,
-)
 from seqkern.study.vectors import View
 
 # Windows cut around the sites of a data-set entry.
 
 
 def cut_around_sites(
-    wanted: SiteWindow,
+    wanted: entries.SiteWindow,
     reading: Reading,
     base_dir: PathLike,
     where: str,
@@ -82,8 +53,8 @@ def before_cutting(policies: Mapping[str, str]) -> dict[str, str]:
 
 def sites_of_headers(reading: Reading, where: str) -> Sites:
     """Return the site of each record, from the header fields ``position`` and ``strand`` (default: +)."""
-    check_fields_once(reading, ("position", "strand"), where)
-    fields = [header_fields(header) for header in reading.headers]
+    tables.check_fields_once(reading, ("position", "strand"), where)
+    fields = [tables.header_fields(header) for header in reading.headers]
     ids = list(reading.sequences.ids)
     for name, found in zip(ids, fields, strict=True):
         if "position" not in found:
@@ -100,9 +71,9 @@ def sites_of_headers(reading: Reading, where: str) -> Sites:
 def columns_of_sites(sites: Sites, kept: Collection[int], options: Mapping[str, Any]) -> dict[str, list[str]]:
     """Return the requested columns of a table of sites, by meaning, for the rows that have windows."""
     columns = {}
-    for meaning, name in wanted_columns(options).items():
+    for meaning, name in tables.wanted_columns(options).items():
         if name not in sites.columns:
-            raise no_column(name, sites.columns, sites.file)
+            raise tables.no_column(name, sites.columns, sites.file)
         columns[meaning] = [sites.columns[name][i] for i in kept]
     return columns
 
@@ -127,7 +98,7 @@ class RawDataset:
     kind: str  # Kind of the samples
     X: Any  # The n samples
     # length n: Text about the samples: ``label``, ``group``, ``fold``, ``split`` (train or test), ``family``, …
-    columns: Columns
+    columns: tables.Columns
     # How labels are derived from them: ``kind``, ``positive``, ``classes``
     options: dict[str, Any] = field(default_factory=dict)
     file: str | None = None  # The source of the labels, for messages
@@ -139,19 +110,19 @@ class RawDataset:
 
 
 def read_raw_dataset(
-    entry: DataEntry, base_dir: PathLike, data_dir: PathLike | None, seed: int, n_threads: int | None
+    entry: entries.DataEntry, base_dir: PathLike, data_dir: PathLike | None, seed: int, n_threads: int | None
 ) -> RawDataset:
     """Read the samples, columns and notes of a data entry."""
     source = entry.source
-    if isinstance(source, FastaSource):
+    if isinstance(source, entries.FastaSource):
         return _with_views(entry, _raw_from_fasta(entry, source, base_dir, n_threads, data_dir, seed), base_dir)
-    if isinstance(source, SeveralSequences):
+    if isinstance(source, entries.SeveralSequences):
         return _with_views(entry, _raw_from_several(entry, source, base_dir), base_dir)
-    if isinstance(source, TableSource):
+    if isinstance(source, entries.TableSource):
         return _raw_from_table(entry, source, base_dir)
-    if isinstance(source, PublicSource):
+    if isinstance(source, entries.PublicSource):
         material = _raw_from_public(entry, source, data_dir)
-    elif isinstance(source, Simulation):
+    elif isinstance(source, entries.Simulation):
         material = _raw_from_simulation(entry, source, seed)
     else:
         raise ConfigError("the data set has no source", remedy="give one, such as fasta")
@@ -159,7 +130,7 @@ def read_raw_dataset(
     return _with_views(entry, replace(material, X=X, notes=material.notes | notes), base_dir)
 
 
-def _with_views(entry: DataEntry, material: RawDataset, base_dir: PathLike) -> RawDataset:
+def _with_views(entry: entries.DataEntry, material: RawDataset, base_dir: PathLike) -> RawDataset:
     """Return material with the views of the entry (as tracks if samples are residues), and notes on them."""
     X, notes = material.X, dict(material.notes)
     if entry.similar_by:
@@ -177,7 +148,7 @@ def _with_views(entry: DataEntry, material: RawDataset, base_dir: PathLike) -> R
 
 
 def _with_profiles(
-    entry: DataEntry, X: Any, base_dir: PathLike, n_threads: int | None, data_dir: PathLike | None
+    entry: entries.DataEntry, X: Any, base_dir: PathLike, n_threads: int | None, data_dir: PathLike | None
 ) -> tuple[Any, dict[str, Any]]:
     """Return `X` with the entry's profiles as tracks, and notes on them; `X` and {} without profiles."""
     if entry.profiles is None:
@@ -189,8 +160,8 @@ def _with_profiles(
 
 
 def _raw_from_fasta(
-    entry: DataEntry,
-    given: FastaSource,
+    entry: entries.DataEntry,
+    given: entries.FastaSource,
     base_dir: PathLike,
     n_threads: int | None,
     data_dir: PathLike | None,
@@ -206,7 +177,7 @@ def _raw_from_fasta(
     source = "files" if drawing else _label_source(entry, given, table, where)
     read, drawn = _sources_of(entry, paths, base_dir, seed, merge=source == "files")
     if drawn is not None:
-        classes = (given.classes or ("positive",))[0], NEGATIVE
+        classes = (given.classes or ("positive",))[0], entries.NEGATIVE
     of_genome = all(isinstance(one, RegionSequences) for one in read)
     policies = entry.policies.given()
     if source == "states":
@@ -223,11 +194,11 @@ def _raw_from_fasta(
     X, notes = _with_profiles(entry, reading.sequences, base_dir, n_threads, data_dir)
     reading = replace(reading, sequences=X)
     labelled: str | None = where
-    columns: Columns = {}
+    columns: tables.Columns = {}
     if source == "tsv":
         labelled = str(_labels_path(options, base_dir))
         files = [*files, options["file"]]
-        columns = columns_of_table(labelled, X.ids, options, reading.left_out)
+        columns = tables.columns_of_table(labelled, X.ids, options, reading.left_out)
     elif source != "sites":
         columns = _columns_of_records(reading, options, source, classes, where)
     if entry.window is not None:
@@ -241,9 +212,9 @@ def _raw_from_fasta(
             files, columns = [*files, table], places_of_sites(sites, cut.kept) | columns
     if entry.genome is not None:
         found = columns.get("label")
-        columns = {**places_of_regions(reading, read, None if found is None else list(found)), **columns}
-        notes = notes | {"genome": note_of_regions(entry.genome, columns) | (drawn or {})}
-        X = X.replace(counts={**X.counts, **overlaps(read)})
+        columns = {**entries.places_of_regions(reading, read, None if found is None else list(found)), **columns}
+        notes = notes | {"genome": entries.note_of_regions(entry.genome, columns) | (drawn or {})}
+        X = X.replace(counts={**X.counts, **entries.overlaps(read)})
     notes = {"sources": _sources(files, base_dir)} | notes
     order = classes if source == "files" else ()
     left_out = tuple(reading.left_out)
@@ -251,21 +222,21 @@ def _raw_from_fasta(
 
 
 def _sources_of(
-    entry: DataEntry, paths: list[Source], base_dir: PathLike, seed: int, merge: bool
+    entry: entries.DataEntry, paths: list[Source], base_dir: PathLike, seed: int, merge: bool
 ) -> tuple[list[AnySource], dict[str, Any] | None]:
     """Return the files to read, with BED files replaced by regions, and a note on the background, if drawn."""
     if entry.genome is None:
-        return with_regions(paths, None), None
+        return entries.with_regions(paths, None), None
     options = replace(entry.genome.within(base_dir), merge=merge)
     if entry.genome.background is None:
-        return with_regions(paths, options), None
-    return with_background(paths, options, entry.genome.background, seed)
+        return entries.with_regions(paths, options), None
+    return entries.with_background(paths, options, entry.genome.background, seed)
 
 
-def _label_source(entry: DataEntry, given: FastaSource, table: str | None, where: str) -> str:
+def _label_source(entry: entries.DataEntry, given: entries.FastaSource, table: str | None, where: str) -> str:
     """Return the source of the labels of FASTA files."""
     usual = "sites" if table is not None and given.classes is None else "files" if len(given.paths) > 1 else None
-    if isinstance(entry.tasks, TaskTable) and usual is None:
+    if isinstance(entry.tasks, tables.TaskTable) and usual is None:
         usual = "none"  # the table of tasks has the labels
     source = "none" if entry.labels.kind == "none" else entry.labels.source or usual
     if source is None or source == "column" or (source == "sites" and table is None):
@@ -282,11 +253,11 @@ def _columns_of_records(
 ) -> dict[str, list[str]]:
     """Return the label columns that headers and files give."""
     by_field = options if source == "header" else {key: options[key] for key in options if key != "label"}
-    columns = columns_of_headers(reading, by_field, where)
+    columns = tables.columns_of_headers(reading, by_field, where)
     if source == "files":
         columns["label"] = [classes[i] for i in reading.sources]
     elif source == "first_word":
-        columns |= columns_of_first_words(reading)
+        columns |= tables.columns_of_first_words(reading)
     elif source == "none":
         columns["label"] = [""] * len(reading.sequences)
     return columns
@@ -307,7 +278,7 @@ def _with_states(
     return replace(reading, sequences=X), [options["file"]]
 
 
-def _raw_from_several(entry: DataEntry, given: SeveralSequences, base_dir: PathLike) -> RawDataset:
+def _raw_from_several(entry: entries.DataEntry, given: entries.SeveralSequences, base_dir: PathLike) -> RawDataset:
     """Return the Material of samples with several sequences."""
     options, files = dict(entry.labels.options), [file for _, file in given.files()]
     where = ", ".join(str(Path(base_dir) / file) for file in files)
@@ -317,12 +288,12 @@ def _raw_from_several(entry: DataEntry, given: SeveralSequences, base_dir: PathL
     if source == "tsv":
         labelled = str(_labels_path(options, base_dir))
         files = [*files, options["file"]]
-        columns = columns_of_table(labelled, X.ids, options, read.left_out, unit="sample")
+        columns = tables.columns_of_table(labelled, X.ids, options, read.left_out, unit="sample")
     elif isinstance(given, SequenceTable):
-        wanted = wanted_columns(options)
+        wanted = tables.wanted_columns(options)
         wanted = wanted if source == "column" else {key: name for key, name in wanted.items() if key != "label"}
         if "label" in wanted:
-            wanted["label"] = label_column(list(read.columns), wanted["label"])
+            wanted["label"] = tables.label_column(list(read.columns), wanted["label"])
         columns = _chosen(read.columns, wanted, where)
     else:
         reading = Reading(X, read.headers, np.zeros(len(X), dtype=np.int64), read.left_out)
@@ -332,12 +303,12 @@ def _raw_from_several(entry: DataEntry, given: SeveralSequences, base_dir: PathL
     return RawDataset("sequences", X, columns, options, labelled, notes=notes, left_out=tuple(read.left_out))
 
 
-def _label_source_of_several(entry: DataEntry, given: SeveralSequences, where: str) -> str:
+def _label_source_of_several(entry: entries.DataEntry, given: entries.SeveralSequences, where: str) -> str:
     """Return the source of the labels of samples with several sequences: by default a column of their table."""
     of_table = isinstance(given, SequenceTable)
     if entry.labels.kind == "none":
         return "none"
-    if entry.labels.source is None and isinstance(entry.tasks, TaskTable):
+    if entry.labels.source is None and isinstance(entry.tasks, tables.TaskTable):
         return "none"  # the table of tasks has the labels
     source = entry.labels.source or ("column" if of_table else None)
     possible = ("column", "tsv") if of_table else ("header", "first_word", "tsv")
@@ -347,7 +318,7 @@ def _label_source_of_several(entry: DataEntry, given: SeveralSequences, where: s
     return source
 
 
-def _raw_from_table(entry: DataEntry, given: TableSource, base_dir: PathLike) -> RawDataset:
+def _raw_from_table(entry: entries.DataEntry, given: entries.TableSource, base_dir: PathLike) -> RawDataset:
     """Return the Material of a table of features, similarities or dissimilarities."""
     options = dict(entry.labels.options)
     if options.get("from") not in (None, "column", "tsv"):
@@ -357,31 +328,31 @@ def _raw_from_table(entry: DataEntry, given: TableSource, base_dir: PathLike) ->
         )
     files, path = [given.path], Path(base_dir) / given.path
     X: FeatureTable | SimilarityTable
-    wanted = wanted_columns(options)
+    wanted = tables.wanted_columns(options)
     how = {} if entry.policies.ids is None else {"ids": entry.policies.ids}
     if given.kind == "features":
         id_column = options.get("id") if options.get("from") != "tsv" else None
-        X, found = read_features(path, wanted.values(), id_column=id_column, missing=given.missing, **how)
+        X, found = tables.read_features(path, wanted.values(), id_column=id_column, missing=given.missing, **how)
     else:
-        X, found = read_similarities(path, given.kind, wanted.values(), **how)
+        X, found = tables.read_similarities(path, given.kind, wanted.values(), **how)
     if options.get("from") == "tsv":
         path = _labels_path(options, base_dir)
         files.append(options["file"])
-        columns = columns_of_table(path, X.ids, options, unit="sample")
+        columns = tables.columns_of_table(path, X.ids, options, unit="sample")
     else:
         columns = _chosen(found, wanted, path)
     return RawDataset(given.kind, X, columns, options, str(path), notes={"sources": _sources(files, base_dir)})
 
 
-def _raw_from_public(entry: DataEntry, given: PublicSource, data_dir: PathLike | None) -> RawDataset:
+def _raw_from_public(entry: entries.DataEntry, given: entries.PublicSource, data_dir: PathLike | None) -> RawDataset:
     """Return the Material of a public data set; the entry's policies override the registry's."""
     chosen = public_set(given.name)
     paths = {role: find_file(file, data_dir) for role, file in chosen.files.items()}
-    names = [item.name for item in fields(Policies)]
+    names = [item.name for item in fields(entries.Policies)]
     policies = {name: getattr(chosen, name) for name in names if getattr(chosen, name, "")} | entry.policies.given()
-    from seqkern.study.adapters import ADAPTERS, RESIDUE_ADAPTERS  # imported here: only public data sets need them
+    from seqkern.study import adapters  # imported here: only public data sets need them
 
-    made = (ADAPTERS | RESIDUE_ADAPTERS)[chosen.adapter](paths, policies)
+    made = getattr(adapters, chosen.adapter)(paths, policies)
     options = {"positive": chosen.positive or None, **entry.labels.options}
     sources = [
         {"file": file.file, "sha256": file.sha256} | ({"url": file.url} if file.url else {"made": file.made})
@@ -392,7 +363,7 @@ def _raw_from_public(entry: DataEntry, given: PublicSource, data_dir: PathLike |
     return RawDataset(chosen.kind, made.X, made.columns, options, where, made.roles, notes, order=None)
 
 
-def _raw_from_simulation(entry: DataEntry, given: Simulation, seed: int) -> RawDataset:
+def _raw_from_simulation(entry: entries.DataEntry, given: entries.Simulation, seed: int) -> RawDataset:
     """Return the Material of simulated data; `seed` is used if the entry has none."""
     # Simulated families all have the same size: each is a task.
     options = {"min_family": 1, "min_rest": 1, "whole_families": True, **entry.labels.options}
@@ -407,7 +378,7 @@ def _raw_from_simulation(entry: DataEntry, given: Simulation, seed: int) -> RawD
             remedy=f"write them with seqkern simulate, and cut windows with {how}",
         )
     taxonomy = {key: list(map(str, data.table[key])) for key in ("family", "superfamily") if key in data.table}
-    wanted = {key: name for key, name in wanted_columns(options).items() if key != "label" or name in data.table}
+    wanted = {key: name for key, name in tables.wanted_columns(options).items() if key != "label" or name in data.table}
     columns = taxonomy | _chosen(data.table, wanted, "simulated data")
     return RawDataset(
         "sequences",
@@ -431,8 +402,8 @@ def _chosen(found: Mapping[str, Sequence[object]], wanted: Mapping[str, str], fi
     """Return the requested columns, keyed by their meaning."""
     for name in wanted.values():
         if name not in found:
-            raise no_column(name, found, file)
-    return {key: [str(value) for value in found[name]] for key, name in wanted.items() if key in COLUMNS}
+            raise tables.no_column(name, found, file)
+    return {key: [str(value) for value in found[name]] for key, name in wanted.items() if key in tables.COLUMNS}
 
 
 def _sources(files: Collection[str], base_dir: PathLike) -> list[dict[str, str]]:

@@ -11,7 +11,7 @@ import numpy as np
 
 from seqkern.core.checks import check_choice, check_name
 from seqkern.core.declarations import Parameter
-from seqkern.core.errors import ConfigError, SequenceError, unknown_name
+from seqkern.core.errors import ConfigError, SequenceError, check_known, unknown_name
 from seqkern.core.parameters import choice, text
 from seqkern.core.text_files import source_name
 from seqkern.core.tsv import check_columns, read_cells
@@ -281,8 +281,37 @@ class SequenceView:
             as_alphabet(self.alphabet)
 
 
+class ViewSource:
+    """Base of the sources of samples with several sequences."""
+
+    views: tuple[SequenceView, ...]
+    missing: str
+    kind = "sequences"
+
+    @property
+    def view_names(self) -> tuple[str, ...]:
+        """The names of the views."""
+        return tuple(view.name for view in self.views)
+
+    def text(self, base_dir: PathLike, **ids: str) -> TextColumns:
+        """Read the samples as text."""
+        raise NotImplementedError
+
+    def read(
+        self,
+        base_dir: PathLike,
+        policies: Mapping[str, str],
+        alphabets: Mapping[str, str | Alphabet | None] | None = None,
+    ) -> SequencesRead:
+        """Read the samples; `alphabets`, such as a model's, replace the views' own."""
+        text = self.text(base_dir, **{key: policies[key] for key in ("ids",) if key in policies})
+        own = {view.name: view.alphabet or policies.get("alphabet") for view in self.views}
+        letters = {key: policies[key] for key in ("unknown", "gaps") if key in policies}
+        return encode_columns(text, own if alphabets is None else alphabets, missing=self.missing, **letters)
+
+
 @dataclass(frozen=True)
-class SequenceTable:
+class SequenceTable(ViewSource):
     """A table with several columns of sequences.
 
     >>> table = SequenceTable.parse({"file": "tcr.tsv", "sequences": ["a3", "b3"], "missing": "keep"})
@@ -294,14 +323,11 @@ class SequenceTable:
     views: tuple[SequenceView, ...]  # The columns
     id_column: str | None = None  # The column of ids; None: rows are numbered
     missing: str = MISSING[0]  # As for `seqkern.study.several_sequences.encode_columns`
-    kind = "sequences"
 
     @classmethod
     def parse(cls, given: Mapping[str, Any]) -> SequenceTable:
         """Return the sequence table of an entry."""
-        for key in given:
-            if key not in TABLE_KEYS:
-                raise unknown_name("key of table", key, TABLE_KEYS)
+        check_known("key of table", given, TABLE_KEYS)
         for key in ("file", "sequences"):
             if not given.get(key):
                 raise ConfigError(f"the table has no {key}", remedy=f"add {key}: {'[a, b]' if key != 'file' else '…'}")
@@ -312,11 +338,6 @@ class SequenceTable:
             str(given["file"]), _columns(given["sequences"]), None if id_column is None else str(id_column), missing
         )
 
-    @property
-    def view_names(self) -> tuple[str, ...]:
-        """The names of the views."""
-        return tuple(view.name for view in self.views)
-
     def note(self) -> dict[str, Any]:
         """Return a record of how the samples are read, for the notes of a data set."""
         own = {"columns": {view.name: view.where for view in self.views}, "missing": self.missing}
@@ -326,32 +347,18 @@ class SequenceTable:
         """Return the table's file with its keys."""
         return [(("table", "file"), self.path)]
 
-    def read(
-        self,
-        base_dir: PathLike,
-        policies: Mapping[str, str],
-        alphabets: Mapping[str, str | Alphabet | None] | None = None,
-    ) -> SequencesRead:
-        """Read the samples of the table; `alphabets`, such as a model's, replace the views' own."""
-        ids = {"ids": policies["ids"]} if "ids" in policies else {}
+    def text(self, base_dir: PathLike, **ids: str) -> TextColumns:
+        """Read the table as text."""
         columns = {view.name: view.where for view in self.views}
-        text = read_table_text(_path(base_dir, self.path), columns, self.id_column, **ids)
-        alphabets = _alphabets(self.views, policies) if alphabets is None else alphabets
-        return encode_columns(text, alphabets, missing=self.missing, **_letters(policies))
+        return read_table_text(_path(base_dir, self.path), columns, self.id_column, **ids)
 
 
 @dataclass(frozen=True)
-class SequenceFiles:
+class SequenceFiles(ViewSource):
     """A FASTA file for each sequence of the samples, matched by id."""
 
     views: tuple[SequenceView, ...]  # The files
     missing: str = MISSING[0]  # As for `seqkern.study.several_sequences.encode_columns`
-    kind = "sequences"
-
-    @property
-    def view_names(self) -> tuple[str, ...]:
-        """The names of the views."""
-        return tuple(view.name for view in self.views)
 
     def note(self) -> dict[str, Any]:
         """Return a record of how the samples are read, for the notes of a data set."""
@@ -361,17 +368,9 @@ class SequenceFiles:
         """Return the files, with their keys."""
         return [(("views", view.name), view.where) for view in self.views]
 
-    def read(
-        self,
-        base_dir: PathLike,
-        policies: Mapping[str, str],
-        alphabets: Mapping[str, str | Alphabet | None] | None = None,
-    ) -> SequencesRead:
-        """Read the samples of the files; `alphabets`, such as a model's, replace the views' own."""
-        ids = {"ids": policies["ids"]} if "ids" in policies else {}
-        text = read_fasta_text({view.name: _path(base_dir, view.where) for view in self.views}, **ids)
-        alphabets = _alphabets(self.views, policies) if alphabets is None else alphabets
-        return encode_columns(text, alphabets, missing=self.missing, **_letters(policies))
+    def text(self, base_dir: PathLike, **ids: str) -> TextColumns:
+        """Read the files as text."""
+        return read_fasta_text({view.name: _path(base_dir, view.where) for view in self.views}, **ids)
 
 
 def _columns(given: Any) -> tuple[SequenceView, ...]:
@@ -386,9 +385,7 @@ def _columns(given: Any) -> tuple[SequenceView, ...]:
     views = []
     for name, value in given.items():
         entry = value if isinstance(value, Mapping) else {"column": value}
-        for key in entry:
-            if key not in COLUMN_KEYS:
-                raise unknown_name(f"key of the sequence {name!r}", key, COLUMN_KEYS)
+        check_known(f"key of the sequence {name!r}", entry, COLUMN_KEYS)
         views.append(SequenceView(str(name), str(entry.get("column") or name), entry.get("alphabet")))
     return tuple(views)
 
@@ -396,13 +393,3 @@ def _columns(given: Any) -> tuple[SequenceView, ...]:
 def _path(base_dir: PathLike, file: str) -> PathLike:
     """Return the path of a file; ``-`` is standard input."""
     return file if file == "-" else Path(base_dir) / file
-
-
-def _alphabets(views: tuple[SequenceView, ...], policies: Mapping[str, str]) -> dict[str, str | Alphabet | None]:
-    """Return the alphabet of each view: its own, or the entry's."""
-    return {view.name: view.alphabet or policies.get("alphabet") for view in views}
-
-
-def _letters(policies: Mapping[str, str]) -> dict[str, str]:
-    """Return the policies that concern letters."""
-    return {key: policies[key] for key in ("unknown", "gaps") if key in policies}

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 from seqkern.core.archive import atomic_write
 from seqkern.core.declarations import Parameter
-from seqkern.core.errors import ConfigError, SeqkernError, unknown_name
+from seqkern.core.errors import ConfigError, SeqkernError, check_known
 from seqkern.core.file_kinds import ANY
 from seqkern.core.memory import parse_bytes
 from seqkern.core.package_files import build_digest
@@ -874,8 +874,7 @@ def _check_bounds(
 
 def _named(what: str, name: str, known: Mapping[str, Value]) -> Value:
     """Return an entry by name; raise ParameterError, with the nearest name, if there is none."""
-    if name not in known:
-        raise unknown_name(f"{what} of the study", name, known)
+    check_known(f"{what} of the study", [name], known)
     return known[name]
 
 

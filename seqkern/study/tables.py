@@ -15,8 +15,16 @@ import numpy as np
 import numpy.typing as npt
 
 from seqkern.core.checks import check_choice, check_flag, check_int, check_integer, check_name, read_number
-from seqkern.core.errors import ConfigError, FoldError, LabelError, ParameterError, SequenceError, unknown_name
-from seqkern.core.text_files import open_lines, source_name
+from seqkern.core.errors import (
+    ConfigError,
+    FoldError,
+    LabelError,
+    ParameterError,
+    SequenceError,
+    check_known,
+    unknown_name,
+)
+from seqkern.core.text_files import source_name
 from seqkern.core.tsv import check_columns, read_cells
 from seqkern.core.types import Ids, PathLike, Source
 from seqkern.sequences.fasta import Reading, unique_ids
@@ -72,9 +80,7 @@ def check_options(options: Mapping[str, Any]) -> dict[str, Any]:
     >>> check_options({"from": "tsv", "file": "donors.tsv", "group": "gene"})
     {'label': 'label', 'from': 'tsv', 'file': 'donors.tsv', 'group': 'gene'}
     """
-    for key in options:
-        if key not in KEYS:
-            raise unknown_name("key of labels", key, KEYS)
+    check_known("key of labels", options, KEYS)
     if options.get("from") not in (None, *SOURCES):
         raise unknown_name("source of labels", options["from"], SOURCES)
     return {"label": "label", **options}
@@ -576,9 +582,7 @@ class TaskTable:
     @classmethod
     def parse(cls, given: Mapping[str, str]) -> TaskTable:
         """Return the table of tasks of an entry."""
-        for key in given:
-            if key != "file":
-                raise unknown_name("key of tasks", key, ["file"])
+        check_known("key of tasks", given, ["file"])
         if not given:
             raise ConfigError("tasks have no file", remedy="add file: tasks.tsv")
         return cls(str(given["file"]))
@@ -620,26 +624,15 @@ def parse_tasks(given: str | Mapping[str, str] | None) -> str | TaskTable | None
 
 def _rows(path: Path) -> Iterator[tuple[int, str, str, str]]:
     """Yield the line number, id, task and role of each row."""
-    with open_lines(path) as (lines, _):
-        cells = [(i, line.rstrip("\n").split("\t")) for i, line in enumerate(lines, start=1)]
-    cells = [(i, row) for i, row in cells if any(cell.strip() for cell in row)]
-    header = cells[0][1]
+    header, *rows = read_cells(path)
     column = next((name for name in TASK_COLUMNS if name in header), TASK_COLUMNS[0])
     for name in ("id", column, "role"):
         if name not in header:
-            raise LabelError(
-                f"has no column {name!r}", file=path, remedy="give the columns id, task and role, separated by tabs"
-            )
-    if len(cells) == 1:
+            raise LabelError(f"has no column {name!r}", file=path, remedy="give the columns id, task and role")
+    if not rows:
         raise LabelError("has a header line but no rows", file=path, remedy="check how the file was created")
     chosen = [header.index(name) for name in ("id", column, "role")]
-    for line, row in cells[1:]:
-        if len(row) != len(header):
-            raise LabelError(
-                f"line {line} has {len(row)} cells, the first line has {len(header)}",
-                file=path,
-                remedy="use tabs between cells, also around empty cells",
-            )
+    for line, row in enumerate(rows, start=2):
         record, task, role = (row[place].strip() for place in chosen)
         yield line, record, task, role
 

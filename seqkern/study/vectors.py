@@ -18,7 +18,7 @@ import numpy.typing as npt
 from seqkern.core.archive import DENSEST, read_entry
 from seqkern.core.checks import check_name
 from seqkern.core.declarations import Parameter
-from seqkern.core.errors import ConfigError, FileError, SeqkernError, SequenceError, near_file, unknown_name, unreadable
+from seqkern.core.errors import ConfigError, FileError, SeqkernError, SequenceError, check_known, near_file, unreadable
 from seqkern.core.parameters import text
 from seqkern.core.text_files import PACKED
 from seqkern.core.tsv import optional_library
@@ -347,9 +347,7 @@ class ViewOptions:
             raise ConfigError(f"{name!r} is the name of a track", remedy="give the view another name, such as esm")
         if not isinstance(given, Mapping):
             return cls(name, str(given))
-        for key in given:
-            if key not in KEYS:
-                raise unknown_name(f"key of the view {name!r}", key, KEYS)
+        check_known(f"key of the view {name!r}", given, KEYS)
         if "file" not in given:
             raise ConfigError(f"the view {name!r} has no file", remedy="add file: …")
         return cls(name, **{key: str(value) for key, value in given.items() if key != "alphabet"})

@@ -470,12 +470,12 @@ def rows():
 
 
 def test_registry_is_consistent():
-    from seqkern.study.adapters import ADAPTERS, RESIDUE_ADAPTERS
+    from seqkern.study import adapters
 
     files = public_files.public_table("public_files.tsv", public_files.PublicFile)
     assert {file.dataset for file in files if file.role != public_files.PARAMETER} == set(public_files.public_sets())
     for item in public_files.public_sets().values():
-        assert item.adapter in ADAPTERS | RESIDUE_ADAPTERS
+        assert callable(getattr(adapters, item.adapter))
         assert item.files
         assert re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.-]*", item.name)
         assert item.description

@@ -2,7 +2,7 @@
 
 import pytest
 
-from seqkern.core.errors import ConfigError, LabelError, ParameterError
+from seqkern.core.errors import ConfigError, LabelError, ParameterError, SequenceError
 from seqkern.study import DataEntry, load_dataset, make_dataset, save_dataset
 
 HEADER = "id\ttask\trole\n"
@@ -74,7 +74,7 @@ def test_records_left_out_by_a_policy_may_have_rows(made, tmp_path):
     ],
 )
 def test_rows_that_do_not_fit(made, table, problem):
-    with pytest.raises(LabelError, match=rf"tasks\.tsv: {problem}"):
+    with pytest.raises((LabelError, SequenceError), match=rf"tasks\.tsv: {problem}"):
         made(table)
 
 

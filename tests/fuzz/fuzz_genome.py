@@ -3,13 +3,13 @@
 import gzip
 from pathlib import Path
 
+import pysam
 from fuzz_reader import Reader
 from fuzz_sequences import EMBL, GENBANK
 
 from seqkern.cli.requests_models import VariantsRequest
 from seqkern.cli.variants import _region_piece
 from seqkern.formats.annotation import has_features, read_annotation
-from seqkern.formats.libraries import pysam
 from seqkern.formats.reference import Genome
 from seqkern.formats.regions import RegionOptions, place_of, read_bed, region_sources
 from seqkern.formats.site_tables import make_site_table
@@ -49,7 +49,7 @@ def _bcf() -> list[bytes]:
     """Return VCF packed by bgzip, and as BCF."""
     import tempfile
 
-    library = pysam()
+    library = pysam
     with tempfile.TemporaryDirectory() as folder:
         plain, packed, binary = (Path(folder) / f"a.{ending}" for ending in ("vcf", "vcf.gz", "bcf"))
         plain.write_bytes(VCF.replace(b"length=30>\n", b"length=30>\n##contig=<ID=chr2,length=26>\n"))

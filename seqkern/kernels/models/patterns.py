@@ -20,23 +20,6 @@ from seqkern.core.types import Bools, Floats, Ints
 from seqkern.sequences.alphabets import DNA, PROTEIN, RNA, Alphabet
 
 MOST_PLACES = 10_000
-BASES = {
-    "R": "AG",
-    "Y": "CT",
-    "S": "CG",
-    "W": "AT",
-    "K": "GT",
-    "M": "AC",
-    "B": "CGT",
-    "D": "AGT",
-    "H": "ACT",
-    "V": "ACG",
-}
-CODES = {
-    DNA: BASES | {"U": "T", "N": "ACGT"},
-    RNA: {code: letters.replace("T", "U") for code, letters in BASES.items()} | {"T": "U", "N": "ACGU"},
-    PROTEIN: {"B": "DN", "Z": "EQ", "J": "IL"},
-}
 ELEMENT = re.compile(
     r"(?P<single>[A-Za-z])|\[(?P<one_of>[A-Za-z]+(?P<or_end>>?))\]|\{(?P<none_of>[A-Za-z]+)\}"
     r"|(?P<gcg>~?\([A-Za-z](?:,?[A-Za-z])*\))|~(?P<not_this>[A-Za-z])"
@@ -108,6 +91,15 @@ class Pattern:
         return np.repeat(accepts, times, axis=0), np.array(optional)
 
 
+@lru_cache
+def ambiguity_codes(alphabet: Alphabet) -> dict[str, str]:
+    """Return the letters that each IUPAC code of several letters stands for; none for an alphabet of your own."""
+    from Bio.Data.IUPACData import ambiguous_dna_values, ambiguous_rna_values  # imported here for fast start-up
+
+    values = {DNA: ambiguous_dna_values, RNA: ambiguous_rna_values, PROTEIN: {"B": "DN", "Z": "EQ", "J": "IL"}}
+    return {code: "".join(sorted(of)) for code, of in values.get(alphabet, {}).items() if len(of) > 1 and code != "X"}
+
+
 @lru_cache(maxsize=1 << 14)
 def _accepted(letters: str | None, excluded: bool, alphabet: Alphabet) -> Bools:
     """Return the letters accepted at a position of an Element, bool (letters + 1,).
@@ -115,7 +107,7 @@ def _accepted(letters: str | None, excluded: bool, alphabet: Alphabet) -> Bools:
     The ParameterError for an unknown letter does not name the motif.
     """
     out = np.zeros(alphabet.size + 1, dtype=bool)
-    codes = CODES.get(alphabet, {})
+    codes = ambiguity_codes(alphabet) | {DNA: {"U": "T"}, RNA: {"T": "U"}}.get(alphabet, {})
     any_base = letters == "N" and not excluded and "N" in codes
     if letters is None or any_base or (letters == "X" and "X" not in alphabet.letters):
         out[:] = True

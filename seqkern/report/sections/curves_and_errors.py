@@ -10,6 +10,7 @@ from seqkern.evaluation.calibration import Bin, reliability
 from seqkern.evaluation.metrics import LEVEL, LEVELS, brier, interval_coverage, log_loss, predictive_scores
 from seqkern.methods.poim import load_positions
 from seqkern.methods.study_results import DatasetResults, Method, numbers, positive_class, rows_by_value, unit_scores
+from seqkern.report import plots
 from seqkern.report.curves import (
     LARGE,
     Kind,
@@ -35,14 +36,6 @@ from seqkern.report.outcomes import (
     thresholds,
 )
 from seqkern.report.page_frame import Column, listing, method_name, number, panel, render, table
-from seqkern.report.plots import (
-    MOST_POINTS,
-    SMALL,
-    class_reliability_panel,
-    coverage_panel,
-    reliability_panel,
-    scatter_panel,
-)
 from seqkern.report.sections.scores import MOST_ROWS, star_legend, starred, top
 from seqkern.report.view import View, section
 
@@ -88,7 +81,7 @@ def curves_section(view: View) -> dict[str, Any] | None:
         return None
     if kind == "real":
         panels = [one for item in view.outcomes.items() if (one := _scatter(view, *item)) is not None]
-        return {"title": "Predicted and true values", "points": MOST_POINTS, "panels": panels}
+        return {"title": "Predicted and true values", "points": plots.MOST_POINTS, "panels": panels}
     shown = {method: result for method, result in view.outcomes.items() if result.curves}
     if not shown:
         return {"title": "ROC curves", "missing": "The ROC curve is not defined: no test set holds both classes."}
@@ -129,10 +122,10 @@ def _scatter(view: View, method: Method, result: Outcome) -> Markup | None:
         return None
     label = f"{view.dataset.name}: predicted against true value, kernel {method.kernel}, solver {method.solver}"
     score = view.ranking.score(method)
-    return _panel(scatter_panel(*result.points, label), method, name=view.metric.name, score=score)
+    return _panel(plots.scatter_panel(*result.points, label), method, name=view.metric.name, score=score)
 
 
-def _roc(view: View, method: Method, result: Outcome, size: tuple[float, float] = SMALL) -> Markup:
+def _roc(view: View, method: Method, result: Outcome, size: tuple[float, float] = plots.SMALL) -> Markup:
     """Return one ROC panel."""
     curves, score = [line.roc for _, line in result.curves], view.ranking.score(method, "auc")
     label = f"{view.dataset.name}: ROC curves of kernel {method.kernel} with solver {method.solver}, {len(curves)}"
@@ -165,11 +158,11 @@ def reliability_section(view: View) -> dict[str, Any] | None:
             p = table[[f"probability:{name}" for name in names]].to_numpy(dtype=float)
             labels = table["label"].map({name: i for i, name in enumerate(names)}).to_numpy()
             lines = [(name, reliability(labels == i, p[:, i])) for i, name in enumerate(names)]
-            svg = class_reliability_panel(lines, f"{label}, by class")
+            svg = plots.class_reliability_panel(lines, f"{label}, by class")
             constant = 1 - sum(float((labels == i).mean()) ** 2 for i in range(len(names)))
         else:
             p, labels = numbers(table["probability"]).to_numpy(), _positive(dataset, table)
-            svg = reliability_panel(shown_bins(dataset, labels, p), label)
+            svg = plots.reliability_panel(shown_bins(dataset, labels, p), label)
             constant = float(labels.mean() * (1 - labels.mean()))
         panels.append(_panel(svg, method, brier=brier(labels, p), constant=constant, loss=log_loss(labels, p)))
     return {"panels": panels} if panels else None
@@ -200,7 +193,7 @@ def prediction_intervals_section(view: View) -> dict[str, Any] | None:
         shares = [interval_coverage(label, mean, sd, level, tail) for level in LEVELS]
         name = f"{view.dataset.name}: coverage of intervals, kernel {method.kernel} with solver {method.solver}"
         values = predictive_scores(label, mean, sd, tail)
-        panels.append(_panel(coverage_panel(LEVELS, shares, name), method, level=LEVEL, **values))
+        panels.append(_panel(plots.coverage_panel(LEVELS, shares, name), method, level=LEVEL, **values))
     if not panels:
         return None
     metrics, trivial = view.headline.baselines.metrics, None

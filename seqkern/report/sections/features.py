@@ -20,19 +20,13 @@ from seqkern.methods.study_results import (
     rows_by_method,
     rows_by_value,
 )
+from seqkern.report import plots
 from seqkern.report.curves import pr_points, precision_figure
 from seqkern.report.learned_pages import logo_figures, motif_table, positions_content
 from seqkern.report.markup import Markup
 from seqkern.report.methods_text import chosen_values
 from seqkern.report.outcomes import sequence_cell, stored_sequences
 from seqkern.report.page_frame import Column, listing, method_name, number, plural, table
-from seqkern.report.plots import (
-    coefficients_figure,
-    epsilon_path_figure,
-    feature_weights_figure,
-    letters_figure,
-    state_title,
-)
 from seqkern.report.residue_data import has_relevances, mean_relevances, relevances_by_position
 from seqkern.report.sections.fitting import RANGE
 from seqkern.report.sentences import metric
@@ -236,7 +230,7 @@ def _relevances(view: View, method: Method) -> dict[str, Any]:
     label = f"{view.dataset.name}: relevance of letters by position, {kernel} with {solver}"
     caption = f"{view.dataset.name}: most relevant of {plural(len(found), 'feature')} by "
     return {
-        "figure": None if drawn is None else letters_figure(drawn, label),
+        "figure": None if drawn is None else plots.letters_figure(drawn, label),
         "table": table([caption, method_name((kernel, solver))], ["Feature", "Relevance", RANGE], rows),
     }
 
@@ -320,7 +314,7 @@ def _drawn(view: View, kernel: str, solver: str, part: pd.DataFrame, features: l
     means = weights.mean().to_dict()
     shown = sorted(features[:SHOWN], key=lambda feature: -float(means[feature]))
     label = f"{view.dataset.name}: weights of the features selected most often by {kernel} with {solver}"
-    return feature_weights_figure({f: weights.get_group(f).tolist() for f in shown}, label)
+    return plots.feature_weights_figure({f: weights.get_group(f).tolist() for f in shown}, label)
 
 
 def _p_values(part: pd.DataFrame, n_splits: int) -> dict[str, float] | None:
@@ -354,11 +348,11 @@ def _coefficients(view: View, kernel: str, solver: str, rows: pd.DataFrame) -> d
         return found
     means, n = _means(rows)
     lines = [[feature, *(_cell(means[c].get(feature), n) for c in means)] for feature in features]
-    columns = [Column("Feature", False), *(Column(state_title(c)) for c in means)]
+    columns = [Column("Feature", False), *(Column(plots.state_title(c)) for c in means)]
     caption = [f"{view.dataset.name}: coefficients in the selected subset, by ", method_name((kernel, solver))]
     label = f"{view.dataset.name}: coefficients of {kernel} with {solver}, with confidence intervals"
     return found | {
-        "figure": coefficients_figure(means, features, label),
+        "figure": plots.coefficients_figure(means, features, label),
         "table": table(caption, columns, lines, class_="dense"),
         "level": 100 * view.dataset.solver(solver).values("level", 0.95),
         "splits": n,
@@ -434,7 +428,7 @@ def _path(view: View, kernel: str, solver: str, rows: pd.DataFrame) -> dict[str,
         "split": rows["split"].iloc[0],
         "named": min(NAMED, len(order)),
         "entered": len(order),
-        "figure": epsilon_path_figure(epsilons, weights, order[:NAMED], used, label),
+        "figure": plots.epsilon_path_figure(epsilons, weights, order[:NAMED], used, label),
         "table": listing(caption, lines, "dense"),
     }
 

@@ -75,13 +75,8 @@ def provenance_section(config: str) -> Markup:
 
 def versions() -> list[tuple[str, str]]:
     """Return the (name, version) of seqkern, Python and the packages that the numbers depend on."""
-    found = [("seqkern", __version__), ("Python", platform.python_version())]
-    for name in PACKAGES:
-        try:
-            found.append((name, importlib.metadata.version(name)))
-        except importlib.metadata.PackageNotFoundError:
-            found.append((name, "not installed"))
-    return found
+    own = [("seqkern", __version__), ("Python", platform.python_version())]
+    return own + [(name, importlib.metadata.version(name)) for name in PACKAGES]
 
 
 # Methods section for a paper, ready to copy, with its references.

@@ -20,20 +20,9 @@ from seqkern.methods.compared import (
     why_untested,
 )
 from seqkern.methods.study_results import Method, unit_scores
+from seqkern.report import page_frame as frame
 from seqkern.report.curves import at_least
 from seqkern.report.markup import Markup, escape
-from seqkern.report.page_frame import (
-    Column,
-    details,
-    fixed,
-    mark,
-    method_name,
-    number,
-    plural,
-    render,
-    short,
-    table,
-)
 from seqkern.report.plots import families_figure, rank_figure
 from seqkern.report.sections.scores import STAR, star_rule, starred, top
 from seqkern.report.sentences import enumerate_names, footnote, metric
@@ -64,21 +53,21 @@ def _means(view: View) -> Markup:
         best = top(values, may, one.higher) if len(ranking.order) > 1 else None
         cells.append(starred(values, may, best))
         title = f"{one.name}, {statistic}" if name == "median_rfp" else f"{statistic} {one.name}"
-        columns.append(Column(title, hint=one.sentence))
+        columns.append(frame.Column(title, hint=one.sentence))
     compared = view.comparisons.get(ranking.headline)
     if compared:
         hint = f"number of other methods, by {metric(compared.key).name}: corrected p of at most {LEVEL}"
-        columns += [Column("better than", hint=hint), Column("worse than", hint=hint)]
+        columns += [frame.Column("better than", hint=hint), frame.Column("worse than", hint=hint)]
     rows = []
     for method, *own in zip(ranking.order, *cells, strict=True):
         count = ranking.score(method).n
         only = Markup(f"<small> ({count} of {total})</small>") if count < total else None
-        counts = [number(each, 0) for each in (compared.standing(method) if compared else ())]
-        rows.append([[method_name(method, transductive), only], *own, *counts])
-    over = plural(total, view.word, view.words)
+        counts = [frame.number(each, 0) for each in (compared.standing(method) if compared else ())]
+        rows.append([[frame.method_name(method, transductive), only], *own, *counts])
+    over = frame.plural(total, view.word, view.words)
     caption = [f"{view.dataset.name}: means and medians over {over}. ", STAR, " best of each column"]
     caption += [star_rule(view.headline), footnote(ranking.order, transductive)]
-    return table(caption, columns, rows, class_="dense")
+    return frame.table(caption, columns, rows, class_="dense")
 
 
 def _curves(view: View) -> dict[str, Any]:
@@ -136,13 +125,14 @@ def _ranks(compared: Compared, name: str, transductive: Collection[str]) -> dict
     found = {"test": test, "difference": difference, "score": score, "figure": None, "infinite": math.isinf(test.f)}
     if len(test.methods) <= MOST_DRAWN:
         named = [
-            f"{short(kernel, 22)}{mark(kernel, transductive)}, {short(solver, 10)}" for kernel, solver in test.methods
+            f"{frame.short(kernel, 22)}{frame.mark(kernel, transductive)}, {frame.short(solver, 10)}"
+            for kernel, solver in test.methods
         ]
         label = f"{name}: critical-difference diagram by {score}, {len(named)} methods"
         found["figure"] = rank_figure(named, test.ranks.tolist(), sets, difference, label)
     best = compared.methods[min(range(len(test.ranks)), key=lambda i: test.ranks[i])]
     joined = any(len(members) == len(test.methods) for members in sets)
-    return found | {"best": method_name(best, transductive), "joined": joined}
+    return found | {"best": frame.method_name(best, transductive), "joined": joined}
 
 
 def groups(test: FriedmanTest, difference: float) -> list[list[int]]:
@@ -161,7 +151,7 @@ def shown_p(p: float) -> str:
     >>> shown_p(0.0312), shown_p(0.000012)
     ('0.031', '1.2e-05')
     """
-    return fixed(p) if p >= 0.001 else f"{p:.1e}"
+    return frame.fixed(p) if p >= 0.001 else f"{p:.1e}"
 
 
 # Scores of each method on one task with 95% intervals, as a table of the page and rows of ``intervals.tsv``.
@@ -203,17 +193,17 @@ def intervals_table(view: View) -> Markup | None:
         return None
     found = compared.intervals
     names = list(next(iter(found.values())))
-    rows = [[method_name(method, transductive), *map(_interval, own.values())] for method, own in found.items()]
+    rows = [[frame.method_name(method, transductive), *map(_interval, own.values())] for method, own in found.items()]
     ways = dict.fromkeys(WAYS.get(how, how) for how in (_how(compared, name) for name in names))
     caption = f"{view.dataset.name}: scores with 95% intervals ({enumerate_names(ways)})"
-    columns = [METHOD, *(Column(metric(n).name, hint=metric(n).sentence) for n in names)]
-    return table([caption, footnote(list(found), transductive)], columns, rows, class_="dense")
+    columns = [METHOD, *(frame.Column(metric(n).name, hint=metric(n).sentence) for n in names)]
+    return frame.table([caption, footnote(list(found), transductive)], columns, rows, class_="dense")
 
 
 def _interval(one: ScoreInterval) -> Markup:
     """Return a table cell with a score and the ends of its interval."""
-    ends = "" if one.low != one.low else f" ({number(one.low)} to {number(one.high)})"
-    return Markup(f"{number(one.score)}{ends}")
+    ends = "" if one.low != one.low else f" ({frame.number(one.low)} to {frame.number(one.high)})"
+    return Markup(f"{frame.number(one.score)}{ends}")
 
 
 # Tables of tested pairs of methods: the best against each other method, and every pair.
@@ -225,22 +215,22 @@ MOST_PAIRS = 500
 def pair_tables(
     compared: Compared | SingleTaskTests,
     name: str,
-    columns: list[Column | str],
+    columns: list[frame.Column | str],
     cells: Callable[[Any], list[object]],
     transductive: Collection[str] = (),
 ) -> list[Markup]:
     """Return the table of the best method against each other method, and a folded table of every pair."""
     score, best = metric(compared.key).name, compared.methods[0]
-    names: dict[object, Markup] = {method: method_name(method, transductive) for method in compared.methods}
+    names: dict[object, Markup] = {method: frame.method_name(method, transductive) for method in compared.methods}
     against = [one for one in compared.found if one.first == best]
     caption: list[object] = [f"{name}: ", names[best], f", by {score}, against each other method"]
-    columns = [Column("Against", False), *columns]
-    content = [table(caption, columns, [[names[one.second], *cells(one)] for one in against], class_="text")]
+    columns = [frame.Column("Against", False), *columns]
+    content = [frame.table(caption, columns, [[names[one.second], *cells(one)] for one in against], class_="text")]
     if len(against) < len(compared.found) <= MOST_PAIRS:
         rows = [[names[one.first], names[one.second], *cells(one)] for one in compared.found]
-        whole = table(f"{name}: every pair by {score}", [METHOD, *columns], rows, class_="text")
+        whole = frame.table(f"{name}: every pair by {score}", [METHOD, *columns], rows, class_="text")
         by = f" by {score}" if isinstance(compared, SingleTaskTests) else ""
-        content.append(details(f"All {len(rows)} pairs{by}", whole))
+        content.append(frame.details(f"All {len(rows)} pairs{by}", whole))
     return content
 
 
@@ -294,7 +284,7 @@ def contrary(key: str, ahead: int, means: Sequence[float], medians: Sequence[flo
     """
     sign = ahead if metric(key).higher else -ahead
     against = [
-        f"the {name} points the other way ({fixed(first)} against {fixed(second)})"
+        f"the {name} points the other way ({frame.fixed(first)} against {frame.fixed(second)})"
         for name, (first, second) in (("median", medians), ("mean", means))
         if sign * (first - second) < -1e-12
     ]
@@ -330,7 +320,7 @@ def _single_task_tests(task_tests: SingleTaskTests, view: View) -> dict[str, Any
     """Return sentences and tables about one SingleTaskTests."""
     transductive = view.dataset.transductive
     has_interval = task_tests.test in ("delong", "bootstrap")
-    columns: list[Column | str] = [Column("Result", False), "difference"]
+    columns: list[frame.Column | str] = [frame.Column("Result", False), "difference"]
     columns += [*(["95% interval"] if has_interval else []), "p", "p after Holm"]
     cells = partial(_cells, task_tests, has_interval)
     return {
@@ -344,7 +334,7 @@ def pairs_sentence(task_tests: SingleTaskTests) -> str:
     """Return a sentence on the number of pairs that differ significantly."""
     count = sum(map(is_significant, task_tests.found))
     differ = "differs" if count == 1 else "differ"
-    pairs, score = plural(len(task_tests.found), "pair"), metric(task_tests.key).name
+    pairs, score = frame.plural(len(task_tests.found), "pair"), metric(task_tests.key).name
     if len(task_tests.found) == 1:
         return f"The two methods {'differ' if count else 'do not differ'} significantly in {score} (at {LEVEL})."
     return (
@@ -383,10 +373,10 @@ def _why_no_p(one: PairTest) -> str:
 def _cells(task_tests: SingleTaskTests, has_interval: bool, one: PairTest) -> list[object]:
     """Return the cells of one pair: result, difference, its interval, both p-values."""
     values = {"medians": one.test == "signed_rank", "notes": test_notes(task_tests, one)}
-    outcome = render("tests", "pair", {"one": one, "word": strong(verdict(one), one, "b"), **values})
-    ends = number(None) if one.low != one.low else Markup(f"{number(one.low)} to {number(one.high)}")
+    outcome = frame.render("tests", "pair", {"one": one, "word": strong(verdict(one), one, "b"), **values})
+    ends = frame.number(None) if one.low != one.low else Markup(f"{frame.number(one.low)} to {frame.number(one.high)}")
     corrected = strong(exponent(one.p_holm), one)
-    return [outcome, number(one.difference), *([ends] if has_interval else []), exponent(one.p), corrected]
+    return [outcome, frame.number(one.difference), *([ends] if has_interval else []), exponent(one.p), corrected]
 
 
 def strong(text: str, one: Comparison | PairTest, element: str = "strong") -> Markup:
@@ -397,7 +387,7 @@ def strong(text: str, one: Comparison | PairTest, element: str = "strong") -> Ma
 def exponent(p: float) -> Markup:
     """Return a p-value with three decimals, or a small one as a power of ten; a dash for NaN."""
     if p != p or p >= 0.001:
-        return number(p)
+        return frame.number(p)
     mantissa, power = shown_p(p).split("e")
     return Markup(f"{mantissa}·10<sup>\N{MINUS SIGN}{-int(power)}</sup>")
 
@@ -441,7 +431,7 @@ def comparisons_section(view: View) -> dict[str, Any] | None:
 
 def verdicts(compared: Compared, name: str, transductive: Collection[str] = ()) -> Markup:
     """Return paragraphs and tables about one Compared."""
-    columns: list[Column | str] = [Column("Result", False), "median difference", "p", "p after Holm"]
+    columns: list[frame.Column | str] = [frame.Column("Result", False), "median difference", "p", "p after Holm"]
     content = {
         "compared": compared,
         "name": name,
@@ -456,7 +446,7 @@ def verdicts(compared: Compared, name: str, transductive: Collection[str] = ()) 
         **_ranks(compared, name, transductive),
         **{"level": LEVEL, "most_drawn": MOST_DRAWN, "shown_p": shown_p},
     }
-    return render("tests", "verdicts", content)
+    return frame.render("tests", "verdicts", content)
 
 
 def dependence(compared: Compared) -> str:
@@ -476,7 +466,7 @@ def _count(compared: Compared | SingleTaskTests) -> str:
 def _verdict_cells(compared: Compared, one: Comparison) -> list[object]:
     """Return the cells of one pair: result in words, median difference, both p-values."""
     corrected = strong(exponent(one.p_holm), one)
-    return [result(compared, one), number(one.test.median), exponent(one.test.p), corrected]
+    return [result(compared, one), frame.number(one.test.median), exponent(one.test.p), corrected]
 
 
 def result(compared: Compared, one: Comparison) -> Markup:
@@ -486,7 +476,7 @@ def result(compared: Compared, one: Comparison) -> Markup:
         return Markup(f"no {compared.word} with a score of both")
     side = "worse" if word == "worse" else "better"
     counts = {"better": test.wins, "worse": test.losses, "equal": test.ties}
-    text = f" in {counts.pop(side)} of {plural(test.tasks, compared.word, compared.words)}"
+    text = f" in {counts.pop(side)} of {frame.plural(test.tasks, compared.word, compared.words)}"
     text += "".join(f", {name} in {count}" for name, count in counts.items() if count)
     if test.left_out:
         text += f"; {test.left_out} without a score of both left out"
@@ -507,6 +497,6 @@ def standing(view: View) -> Markup | str:
     else:
         found = f"is not significantly better than {f'any of the {others} others' if others > 1 else 'the other'}"
     beaten = f", {'and' if better else 'but'} worse than {worse if others > 1 else 'it'}" if worse else ""
-    name = method_name(best, view.dataset.transductive)
+    name = frame.method_name(best, view.dataset.transductive)
     note = footnote([best], view.dataset.transductive)
     return Markup(f"{name} {found}{beaten}.{note}")

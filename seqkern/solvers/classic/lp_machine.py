@@ -9,18 +9,10 @@ from scipy.sparse import csc_array, hstack, identity
 from seqkern.core.errors import ParameterError
 from seqkern.core.parameters import integer
 from seqkern.core.types import Array, Floats, Ints
+from seqkern.solvers import shared
 from seqkern.solvers.capabilities import Search, Traits
 from seqkern.solvers.contract import BinarySolver, stored
 from seqkern.solvers.costs import FitCost, FitWork
-from seqkern.solvers.shared import (
-    class_weights,
-    cost,
-    gathered,
-    order_by_content,
-    random_seed,
-    row_costs,
-    weighted_features,
-)
 
 # Linear program of the 1-norm SVM.
 
@@ -121,15 +113,15 @@ class LPMachine(BinarySolver):
     declared = Traits(blocks=True, search=Search({"C": [0.01, 0.1, 1.0, 10.0]}, order=("C",)))
     input = "features"
 
-    C: float = cost("C, the cost of a margin error. If it is too small, all weights are zero.")
-    class_weight: dict | str | None = class_weights()
+    C: float = shared.cost("C, the cost of a margin error. If it is too small, all weights are zero.")
+    class_weight: dict | str | None = shared.class_weights()
     max_units: int = integer(
         default=5000,
         low=2,
         doc="Largest number of training rows; of more, this many are drawn, because time grows at "
         "least with their square.",
     )
-    seed: int = random_seed("Seed of the draw.")
+    seed: int = shared.random_seed("Seed of the draw.")
 
     def fit_cost(self, work: FitWork) -> FitCost:
         """Return the predicted cost of a fit: pivots of the simplex algorithm."""
@@ -143,11 +135,11 @@ class LPMachine(BinarySolver):
 
     def _fit(self, K: Any, y: Array) -> dict[str, Any]:
         """Solve the linear program on the drawn rows, and return the report."""
-        drawn = order_by_content(K, y, self.seed)[: self.max_units]
+        drawn = shared.order_by_content(K, y, self.seed)[: self.max_units]
         if len(np.unique(y[drawn])) < 2:
             raise ParameterError(f"max_units={self.max_units} leaves only one class", remedy="give a larger number")
-        X = gathered(K, drawn).astype(np.float64, copy=False)
-        found = solve_one_norm(X, y[drawn], row_costs(self.C, self.class_weight, self.classes_, y)[drawn])
+        X = shared.gathered(K, drawn).astype(np.float64, copy=False)
+        found = solve_one_norm(X, y[drawn], shared.row_costs(self.C, self.class_weight, self.classes_, y)[drawn])
         self.support_ = np.flatnonzero(found.weights).astype(np.int64)
         self.coef_ = found.weights[self.support_]
         self.intercept_ = found.intercept
@@ -161,7 +153,7 @@ class LPMachine(BinarySolver):
 
     def _decide(self, K: Any, columns: Ints) -> Floats:
         """Return the decisions w·x + b."""
-        return weighted_features(K, columns, self.coef_[:, None])[:, 0] + self.intercept_
+        return shared.weighted_features(K, columns, self.coef_[:, None])[:, 0] + self.intercept_
 
     def linear(self) -> tuple[Floats, float] | None:
         """Return (coefficients, constant)."""

@@ -1,6 +1,7 @@
 """Nearest neighbours, in feature space and among whitened features."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -11,17 +12,9 @@ from seqkern.core.linear_algebra import ROWS
 from seqkern.core.parameters import integer
 from seqkern.core.threads import one_thread
 from seqkern.core.types import Array, Bools, Floats, Ints
+from seqkern.solvers import shared
 from seqkern.solvers.capabilities import Effort, Search, Traits
 from seqkern.solvers.contract import AnyClassSolver, ClassSolver, RealSolver, Solver, stored
-from seqkern.solvers.shared import (
-    as_blocks,
-    blocks_of_columns,
-    count,
-    fixed_product,
-    gathered,
-    order_by_content,
-    random_seed,
-)
 
 if TYPE_CHECKING:
     from sklearn.neighbors import KNeighborsClassifier
@@ -32,20 +25,23 @@ if TYPE_CHECKING:
 # Nearest neighbours in feature space, computed from kernel values.
 
 
+def check_neighbors(n_neighbors: int, n: int) -> None:
+    """Raise ParameterError unless there are more training records than neighbours."""
+    if n <= n_neighbors:
+        problem = f"n_neighbors={n_neighbors} is not possible with {n} training records"
+        raise ParameterError(problem, remedy=f"give an integer from 1 to {n - 1}")
+
+
 class Neighbors(Solver):
     """Base of both nearest-neighbour solvers: squared distances and neighbours."""
 
     declared = Traits(search=Search({"n_neighbors": [1, 3, 5, 9, 15]}, order=("-n_neighbors",)))
 
-    n_neighbors: int = count(5, "k, less than the number of training rows.")
+    n_neighbors: int = shared.count(5, "k, less than the number of training rows.")
 
     def check_labels(self, y: Array, groups: npt.ArrayLike | None = None) -> None:
         """Raise ParameterError if there are fewer training records than neighbours."""
-        if len(y) <= self.n_neighbors:
-            raise ParameterError(
-                f"n_neighbors={self.n_neighbors} is not possible with {len(y)} training records",
-                remedy=f"give an integer from 1 to {len(y) - 1}",
-            )
+        check_neighbors(self.n_neighbors, len(y))
 
     def _remember(self, K: Floats) -> None:
         """Keep the diagonal of the training matrix; any training row may be a neighbour."""
@@ -294,6 +290,7 @@ class WhitenedNeighbors(AnyClassSolver):
 
     name = "whitened_neighbors"
     summary = "Nearest neighbours among whitened features: the majority of the k most similar records."
+    learned = stored(mean="mean_", whitening="whitening_", points="points_", codes="codes_")
     declared = Traits(
         blocks=True,
         selects=False,
@@ -302,23 +299,18 @@ class WhitenedNeighbors(AnyClassSolver):
     )
     input = "features"
 
-    n_neighbors: int = count(15, "k, less than the number of training rows.")
-    n_components: int | None = count(None, "Number of principal components; by default all with variance.")
+    n_neighbors: int = shared.count(15, "k, less than the number of training rows.")
+    n_components: int | None = shared.count(None, "Number of principal components; by default all with variance.")
     max_units: int = integer(
         default=20_000,
         low=2,
         doc="Largest number of neighbours kept; of more training rows, this many are drawn. Whitening uses all rows.",
     )
-    seed: int = random_seed("Seed of the draw.")
+    seed: int = shared.random_seed("Seed of the draw.")
 
     def check_labels(self, y: Array, groups: npt.ArrayLike | None = None) -> None:
         """Raise ParameterError if there are fewer training records than neighbours."""
-        count = min(len(y), self.max_units)
-        if count <= self.n_neighbors:
-            raise ParameterError(
-                f"n_neighbors={self.n_neighbors} is not possible with {count} training records",
-                remedy=f"give an integer from 1 to {count - 1}",
-            )
+        check_neighbors(self.n_neighbors, min(len(y), self.max_units))
 
     @classmethod
     def examples(cls) -> list[Self]:
@@ -327,13 +319,13 @@ class WhitenedNeighbors(AnyClassSolver):
 
     def _fit(self, K: Any, y: Array) -> dict[str, Any]:
         """Compute the components, whiten the drawn rows, and return the report."""
-        drawn = order_by_content(K, y, self.seed)[: self.max_units]
+        drawn = shared.order_by_content(K, y, self.seed)[: self.max_units]
         self.support_ = np.arange(K.shape[1])
         with one_thread():
-            self._learn_whitening(as_blocks(K))
+            self._learn_whitening(shared.as_blocks(K))
         self.codes_ = y[drawn].astype(np.int64)
-        self.points_ = self._whitened(gathered(K, drawn), self.support_)
-        self._search = self._made()
+        self.points_ = self._whitened(shared.gathered(K, drawn), self.support_)
+        vars(self).pop("_search", None)  # of an earlier fit
         wrong = np.mean(self._votes(self.points_).argmax(axis=1) != self.codes_)
         return {"objective": float(wrong), "components": self.whitening_.shape[1], "units": len(drawn)}
 
@@ -351,18 +343,19 @@ class WhitenedNeighbors(AnyClassSolver):
         if not len(kept):
             raise ParameterError("the features do not vary", remedy="choose other features")
         self.mean_ = mean
-        self.whitening_ = directions[:, kept] / np.sqrt(variances[kept])
+        self.whitening_ = np.ascontiguousarray(directions[:, kept] / np.sqrt(variances[kept]))
 
     def _whitened(self, K: Any, columns: Ints) -> Floats:
         """Return the whitened rows, float64 (n, components)."""
         out = np.empty((K.shape[0], self.whitening_.shape[1]))
         with one_thread():
-            for part, block in blocks_of_columns(K, columns):
-                out[part] = fixed_product(block - self.mean_, self.whitening_)
+            for part, block in shared.blocks_of_columns(K, columns):
+                out[part] = shared.fixed_product(block - self.mean_, self.whitening_)
         return out
 
-    def _made(self) -> "KNeighborsClassifier":
-        """Return a scikit-learn neighbour search over the training rows."""
+    @cached_property
+    def _search(self) -> "KNeighborsClassifier":
+        """A scikit-learn neighbour search over the training rows."""
         from sklearn.neighbors import KNeighborsClassifier  # imported here: scikit-learn slows start-up
 
         return KNeighborsClassifier(self.n_neighbors).fit(self.points_, self.codes_)
@@ -378,14 +371,3 @@ class WhitenedNeighbors(AnyClassSolver):
         """Return each class's share of the votes, or the difference of the shares of two classes."""
         votes = self._votes(self._whitened(K, columns))
         return votes[:, 1] - votes[:, 0] if len(self.classes_) == 2 else votes
-
-    def fitted_state(self) -> tuple[dict[str, Any], dict[str, Array]]:
-        """Return the whitening and the training rows."""
-        whitening = {"mean": self.mean_, "whitening": np.ascontiguousarray(self.whitening_)}
-        return {}, {**whitening, "points": self.points_, "codes": self.codes_}
-
-    def restore_fitted(self, header: Mapping[str, Any], arrays: Mapping[str, Array]) -> None:
-        """Restore the state returned by `fitted_state`."""
-        self.mean_, self.whitening_ = arrays["mean"], arrays["whitening"]
-        self.points_, self.codes_ = arrays["points"], arrays["codes"]
-        self._search = self._made()

@@ -93,16 +93,14 @@ class Perceptron(KernelExpansion, BinarySolver):
         epochs, wrong = _linear.perceptron(K, y, order, shift, updates, late, f, self.max_epochs)
         weights = updates - late / (n * epochs) if self.average else updates
         self._keep(y * weights, shift * float(np.sum(y[order] * weights[order])))
-        report: dict[str, Any] = {
+        return {
             "converged": wrong == 0,
             "iterations": epochs,
             "residual": wrong / n,
             "objective": float(np.maximum(-(y * f)[order], 0.0).sum()),
             "updates": int(updates.sum()),
+            "remedy": "the classes may not be separable; raise max_epochs, or choose adatron or csvc",
         }
-        if wrong:
-            report["remark"] = "the classes may not be separable; raise max_epochs, or choose adatron or csvc"
-        return report
 
 
 # AdaTron: an SVM without bias, trained one multiplier at a time.
@@ -187,15 +185,13 @@ class AdaTron(KernelExpansion, BinarySolver):
         C = float(self.C)
         epochs, residual = _linear.adatron(K, y, order, shift, eta, C, X, f, self.tol, self.max_epochs)
         self._keep(y * X, shift * float(np.sum((y * X)[order])))
-        report: dict[str, Any] = {
+        return {
             "converged": residual <= self.tol,
             "iterations": epochs,
             "residual": residual,
             "objective": float(0.5 * np.sum((X * y * f)[order]) - np.sum(X[order])),
+            "remedy": "raise max_epochs or tol, or lower C",
         }
-        if not report["converged"]:
-            report["remark"] = "raise max_epochs or tol, or lower C"
-        return report
 
 
 # MinOver: the maximum-margin perceptron, trained by adding the sample of least stability.
@@ -263,12 +259,10 @@ class MinOver(KernelExpansion, BinarySolver):
         norm = float(np.sqrt(squares)) if squares > 0 else 1.0
         self._keep(y * updates / norm, shift * float(np.sum((y * updates)[order])) / norm)
         residual = 1.0 - least * steps / norm**2
-        report: dict[str, Any] = {
+        return {
             "converged": bool(squares > 0 and residual <= self.tol),
             "iterations": steps,
             "residual": float(residual),
             "objective": least / norm,
+            "remedy": "the classes may not be separable; raise max_iter or tol, or choose adatron or csvc",
         }
-        if not report["converged"]:
-            report["remark"] = "the classes may not be separable; raise max_iter or tol, or choose adatron or csvc"
-        return report

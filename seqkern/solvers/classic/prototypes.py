@@ -1,7 +1,7 @@
 """Classifiers by prototypes, in the feature space of a kernel and among features."""
 
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any, NamedTuple, Protocol, Self
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -11,7 +11,7 @@ from scipy.special import expit
 from seqkern.core.errors import ParameterError
 from seqkern.core.parameters import flag, integer, real
 from seqkern.core.threads import one_thread
-from seqkern.core.types import Array, Arrays, Bools, Floats, Header, Ints
+from seqkern.core.types import Array, Bools, Floats, Ints
 from seqkern.solvers.capabilities import (
     Effort,
     Exemplar,
@@ -22,7 +22,7 @@ from seqkern.solvers.capabilities import (
     from_array,
     typical,
 )
-from seqkern.solvers.contract import AnyClassSolver
+from seqkern.solvers.contract import AnyClassSolver, stored
 from seqkern.solvers.costs import FitCost, FitWork
 from seqkern.solvers.shared import (
     count,
@@ -52,13 +52,14 @@ class Prototypes(AnyClassSolver):
     `codes_` holds the class index of each prototype, ascending.
     """
 
-    def exemplars(self) -> list[Exemplar]:
+    def exemplars(self: Any) -> list[Exemplar]:
         """Return the training samples nearest to each prototype."""
-        return self.exemplars_
+        return from_array(self.exemplar_table_)
 
-    def _set_exemplars(self, found: list[Exemplar]) -> None:
-        """Set `exemplars_`."""
-        self.exemplars_ = found
+    def _decided(self: Any, distances: Floats) -> Floats:
+        """Return by how much the nearest prototype of the other classes is farther, from distances, (p, n)."""
+        least = by_class(distances, self.codes_)
+        return least[0] - least[1] if len(least) == 2 else np.ascontiguousarray((nearest_other(least) - least).T)
 
     def _first_codes(self, m: int) -> Ints:
         """Return the class index of each prototype, with m prototypes for each class."""
@@ -124,52 +125,12 @@ PASSES = 100
 Groups = Ints
 
 
-class Points(Protocol):
-    """Samples of a class, with distances from each other and from means of groups."""
-
-    def __len__(self) -> int:
-        """Return the number of samples."""
-
-    def from_row(self, row: int) -> Floats:
-        """Return the squared distance of each sample from the sample `row`."""
-
-    def from_means(self, groups: Groups, m: int) -> Floats:
-        """Return the squared distance of each sample from each group mean, shape (m, n), inf for empty groups."""
-
-
 class GramPoints:
-    """Samples given by their Gram matrix, shape (n, n), symmetric.
+    """Samples of a class given by their Gram matrix, shape (n, n), symmetric.
 
     >>> import numpy as np
-    >>> GramPoints(np.array([[1.0, 2.0], [2.0, 4.0]])).from_row(0)
-    array([0., 1.])
-    """
-
-    def __init__(self, K: Floats) -> None:
-        self.K, self.diagonal = K, np.diagonal(K)
-
-    def __len__(self) -> int:
-        return len(self.K)
-
-    def from_row(self, row: int) -> Floats:
-        """Return the squared distances K_ii − 2 K_ij + K_jj from row j."""
-        return self.diagonal - 2.0 * self.K[row] + self.diagonal[row]
-
-    def from_means(self, groups: Groups, m: int) -> Floats:
-        """Return the squared distances from the means."""
-        weights = means_of(groups, m)
-        products = weights @ self.K
-        distances = self.diagonal - 2.0 * products + np.sum(products * weights, axis=1)[:, None]
-        distances[~weights.any(axis=1)] = np.inf
-        return distances
-
-
-class FeaturePoints:
-    """Samples given by their features, shape (n, d).
-
-    >>> import numpy as np
-    >>> FeaturePoints(np.array([[1.0], [2.0]])).from_row(0)
-    array([0., 1.])
+    >>> GramPoints(np.array([[1.0, 2.0], [2.0, 4.0]])).distances(np.array([[1.0, 0.0]])).tolist()
+    [[0.0, 1.0]]
     """
 
     def __init__(self, X: Floats) -> None:
@@ -178,16 +139,28 @@ class FeaturePoints:
     def __len__(self) -> int:
         return len(self.X)
 
-    def from_row(self, row: int) -> Floats:
-        """Return the squared distances from a row."""
-        return np.square(self.X - self.X[row]).sum(axis=1)
+    def distances(self, weights: Floats) -> Floats:
+        """Return the squared distance of each sample from each weighted sum of samples, shape (m, n)."""
+        products = weights @ self.X
+        return np.diagonal(self.X) - 2.0 * products + np.sum(products * weights, axis=1)[:, None]
 
     def from_means(self, groups: Groups, m: int) -> Floats:
-        """Return the squared distances from the means."""
+        """Return the squared distance of each sample from each group mean, shape (m, n), inf for empty groups."""
         weights = means_of(groups, m)
-        distances = np.stack([np.square(self.X - mean).sum(axis=1) for mean in weights @ self.X])
-        distances[~weights.any(axis=1)] = np.inf
-        return distances
+        return np.where(weights.any(axis=1, keepdims=True), self.distances(weights), np.inf)
+
+
+class FeaturePoints(GramPoints):
+    """Samples of a class given by their features, shape (n, d).
+
+    >>> import numpy as np
+    >>> FeaturePoints(np.array([[1.0], [2.0]])).distances(np.array([[1.0, 0.0]])).tolist()
+    [[0.0, 1.0]]
+    """
+
+    def distances(self, weights: Floats) -> Floats:
+        """Return the squared distances from the weighted sums."""
+        return np.stack([np.square(self.X - mean).sum(axis=1) for mean in weights @ self.X])
 
 
 def means_of(groups: Groups, m: int) -> Floats:
@@ -202,7 +175,7 @@ def means_of(groups: Groups, m: int) -> Floats:
     return member / np.maximum(member.sum(axis=1, keepdims=True), 1)
 
 
-def clusterings(points: Points, m: int, seed: int) -> list[Groups]:
+def clusterings(points: GramPoints, m: int, seed: int) -> list[Groups]:
     """Return different clusterings of a class into m groups, the one of least inertia first.
 
     A clustering gives the group of each sample; groups are numbered by their first sample.
@@ -222,16 +195,16 @@ def clusterings(points: Points, m: int, seed: int) -> list[Groups]:
     return [groups for _, groups in sorted(found.values(), key=lambda one: (one[0], one[1].tolist()))]
 
 
-def _clustering(points: Points, m: int, rng: np.random.Generator) -> tuple[float, Groups]:
+def _clustering(points: GramPoints, m: int, rng: np.random.Generator) -> tuple[float, Groups]:
     """Return a clustering by k-means++ and Lloyd's iterations, and its inertia."""
     n = len(points)
     row = int(rng.integers(n))
-    distances = [points.from_row(row)]
+    distances = [points.distances(np.eye(1, n, row))[0]]
     for _ in range(m - 1):
         least = np.maximum(np.min(distances, axis=0), 0.0)
         total = least.sum()
         row = int(rng.choice(n, p=least / total)) if total > 0 else int(rng.integers(n))
-        distances.append(points.from_row(row))
+        distances.append(points.distances(np.eye(1, n, row))[0])
     groups = np.argmin(distances, axis=0)
     for _ in range(PASSES):
         from_means = points.from_means(groups, m)
@@ -248,7 +221,7 @@ def _renumbered(groups: Groups) -> Groups:
     return np.argsort(np.argsort(first))[codes].astype(np.int64)
 
 
-def starts(points: list[Points], m: int, seed: int, most: int) -> Iterator[list[Groups]]:
+def starts(points: list[GramPoints], m: int, seed: int, most: int) -> Iterator[list[Groups]]:
     """Yield at most `most` starts: the best clustering of each class, then its second best, and so on.
 
     A start gives for each class the group of each sample.
@@ -335,11 +308,25 @@ def descend(
 # Prototypes in the feature space of a kernel: combinations of the training samples.
 
 
+def best_descent(found: Sequence[Descent], tol: float) -> tuple[Descent, dict[str, Any]]:
+    """Return the descent that reached the lowest cost, and the report of a fit."""
+    best = min(found, key=lambda one: one.cost)
+    report: dict[str, Any] = {
+        "converged": best.residual <= tol,
+        "iterations": best.iterations,
+        "residual": best.residual,
+    }
+    report |= {"objective": best.cost, "restart_objectives": [one.cost for one in found]}
+    return best, report | {"remedy": "raise max_iter or tol"}
+
+
 class GramPrototypes(Prototypes):
     """Base of solvers with prototypes w_p = Σ_j γ_pj φ(x_j), Σ_j γ_pj = 1.
 
     `coef_` is γ over the samples in `support_`, shape (p, s), and `squares_` is ‖w_p‖².
     """
+
+    learned = stored(coef="coef_", squares="squares_", codes="codes_", exemplars="exemplar_table_")
 
     def _keep(self, weights: Floats, codes: Ints, K: Floats, y: Ints) -> Floats:
         """Set the fitted attributes from γ of all samples, and return the distances, (p, n)."""
@@ -349,32 +336,19 @@ class GramPrototypes(Prototypes):
         self.support_ = np.flatnonzero(weights.any(axis=0)).astype(np.int64)
         self.coef_: Floats = np.ascontiguousarray(weights[:, self.support_])
         distances = np.diagonal(K) - 2.0 * products + self.squares_[:, None]
-        self._set_exemplars(typical(distances, codes, y))
+        self.exemplar_table_ = as_array(typical(distances, codes, y))
         return distances
 
     def _decide(self, K: Any, columns: Ints) -> Floats:
         """Return decision values: how much farther the nearest prototype of the other classes is; K(x, x) cancels."""
-        least = by_class(
-            np.stack([s - 2.0 * weighted_sums(K, columns, c) for s, c in zip(self.squares_, self.coef_, strict=True)]),
-            self.codes_,
-        )
-        return least[0] - least[1] if len(least) == 2 else np.ascontiguousarray((nearest_other(least) - least).T)
+        pairs = zip(self.squares_, self.coef_, strict=True)
+        return self._decided(np.stack([s - 2.0 * weighted_sums(K, columns, c) for s, c in pairs]))
 
     def linear(self) -> tuple[Floats, float] | None:
         """Return (coefficients, constant) for two classes of one prototype each, else None."""
         if self.codes_.tolist() != [0, 1]:
             return None
         return self._on_columns(2.0 * (self.coef_[1] - self.coef_[0])), float(self.squares_[0] - self.squares_[1])
-
-    def fitted_state(self) -> tuple[Header, Arrays]:
-        """Return the coefficients, squares and classes of the prototypes, and their exemplars."""
-        arrays = {"coef": self.coef_, "squares": self.squares_, "codes": self.codes_}
-        return {}, arrays | {"exemplars": as_array(self.exemplars_)}
-
-    def restore_fitted(self, header: Mapping[str, Any], arrays: Mapping[str, Array]) -> None:
-        """Restore the state returned by `fitted_state`."""
-        self.coef_, self.squares_, self.codes_ = arrays["coef"], arrays["squares"], arrays["codes"]
-        self._set_exemplars(from_array(arrays["exemplars"]))
 
 
 class LearnedGramPrototypes(SeveralPrototypes, GramPrototypes):
@@ -400,7 +374,7 @@ class LearnedGramPrototypes(SeveralPrototypes, GramPrototypes):
         members = [np.flatnonzero(y == code) for code in range(len(self.classes_))]
         points = [GramPoints(np.ascontiguousarray(K[np.ix_(rows, rows)])) for rows in members]
         found = []
-        for groups in starts(list(points), self.n_prototypes, self.seed, most):
+        for groups in starts(points, self.n_prototypes, self.seed, most):
             weights = np.zeros((len(members) * self.n_prototypes, len(y)))
             for code, (rows, own) in enumerate(zip(members, groups, strict=True)):
                 first = code * self.n_prototypes
@@ -495,15 +469,8 @@ class LVQ1(LearnedGramPrototypes):
             done += 1
         distances = diagonal - 2.0 * products + np.sum(products * weights, axis=1)[:, None]
         wrong = float(np.mean(codes[distances.argmin(axis=0)] != y))
-        report: dict[str, Any] = {
-            "converged": residual <= self.tol,
-            "iterations": done,
-            "residual": residual,
-            "objective": wrong,
-        }
-        if residual > self.tol:
-            report["remark"] = "raise max_iter or tol, or lower eta"
-        return weights, report
+        report = {"converged": residual <= self.tol, "iterations": done, "residual": residual, "objective": wrong}
+        return weights, {**report, "remedy": "raise max_iter or tol, or lower eta"}
 
 
 # The nearest class mean classifier in feature space.
@@ -650,18 +617,9 @@ class RelationalGLVQ(LearnedGramPrototypes):
         """Descend from each start, and return γ of the prototypes of lowest cost, and the report."""
         same = self._first_codes(self.n_prototypes)[:, None] == y
         found = [self._descended(K, same, start) for start in self._starts(K, y, self.restarts)]
-        best = min(found, key=lambda one: one.cost)
+        best, report = best_descent(found, self.tol)
         weights = best.x.reshape(same.shape).copy()
         weights[weights < SMALL * weights.max(axis=1, keepdims=True)] = 0.0
-        report = {
-            "converged": best.residual <= self.tol,
-            "iterations": best.iterations,
-            "residual": best.residual,
-            "objective": best.cost,
-            "restart_objectives": [one.cost for one in found],
-        }
-        if not report["converged"]:
-            report["remark"] = "raise max_iter or tol"
         return _normalised(weights), report
 
     def _descended(self, K: Floats, same: Bools, start: Floats) -> Descent:
@@ -706,6 +664,9 @@ class FeaturePrototypes(SeveralPrototypes):
     declared = SeveralPrototypes.declared.but(selects=False)
 
     input = "features"
+    learned = stored(
+        prototypes="prototypes_", codes="codes_", mean="mean_", scale="scale_", exemplars="exemplar_table_"
+    )
 
     slope: float = slope()
     standardise: bool = flag(
@@ -744,22 +705,13 @@ class FeaturePrototypes(SeveralPrototypes):
         self.codes_ = self._first_codes(self.n_prototypes)
         same = self.codes_[:, None] == y
         found = [self._descended(scaled, same, start) for start in self._starts(scaled, y)]
-        best = min(found, key=lambda one: one.cost)
+        best, report = best_descent(found, self.tol)
         size = len(self.codes_) * d
         self.support_ = np.arange(d)
         self.prototypes_: Floats = best.x[:size].reshape(-1, d) * self.scale_ + self.mean_
         self._set_metric(best.x[size:], d)
         places = typical(self._squared(X, self.support_), self.codes_, y)
-        self._set_exemplars([one._replace(row=int(order[one.row])) for one in places])
-        report = {
-            "converged": best.residual <= self.tol,
-            "iterations": best.iterations,
-            "residual": best.residual,
-            "objective": best.cost,
-            "restart_objectives": [one.cost for one in found],
-        }
-        if not report["converged"]:
-            report["remark"] = "raise max_iter or tol"
+        self.exemplar_table_ = as_array([one._replace(row=int(order[one.row])) for one in places])
         return report
 
     def _starts(self, X: Floats, y: Ints) -> list[Floats]:
@@ -780,19 +732,7 @@ class FeaturePrototypes(SeveralPrototypes):
 
         For two classes, this is the value of the second class.
         """
-        least = by_class(self._squared(np.asarray(K), columns), self.codes_)
-        return least[0] - least[1] if len(least) == 2 else np.ascontiguousarray((nearest_other(least) - least).T)
-
-    def fitted_state(self) -> tuple[Header, Arrays]:
-        """Return the prototypes, their classes and exemplars, and the scales."""
-        arrays = {"prototypes": self.prototypes_, "codes": self.codes_, "mean": self.mean_, "scale": self.scale_}
-        return {}, arrays | {"exemplars": as_array(self.exemplars_)}
-
-    def restore_fitted(self, header: Mapping[str, Any], arrays: Mapping[str, Array]) -> None:
-        """Restore the state returned by `fitted_state`."""
-        self.prototypes_, self.codes_ = arrays["prototypes"], arrays["codes"]
-        self.mean_, self.scale_ = arrays["mean"], arrays["scale"]
-        self._set_exemplars(from_array(arrays["exemplars"]))
+        return self._decided(self._squared(np.asarray(K), columns))
 
 
 # Generalised learning vector quantisation on features.
@@ -911,6 +851,7 @@ class GMLVQ(FeaturePrototypes):
     """
 
     name = "gmlvq"
+    learned = stored(**FeaturePrototypes.learned, omega="omega_")
     summary = "GMLVQ: typical feature vectors of each class, and a metric that shows which features matter."
     declared = FeaturePrototypes.declared.but(effort=Effort(products=1000.0))
 
@@ -973,16 +914,6 @@ class GMLVQ(FeaturePrototypes):
         rows = weighted_features(np.ascontiguousarray(X[:, columns] - origin), np.arange(len(columns)), metric)
         centres = (self.prototypes_ - origin) @ metric
         return np.stack([np.square(rows - centre).sum(axis=1) for centre in centres])
-
-    def fitted_state(self) -> tuple[Header, Arrays]:
-        """Return the state of `FeaturePrototypes`, and Ω."""
-        header, arrays = super().fitted_state()
-        return header, {**arrays, "omega": self.omega_}
-
-    def restore_fitted(self, header: Mapping[str, Any], arrays: Mapping[str, Array]) -> None:
-        """Restore the state returned by `fitted_state`."""
-        super().restore_fitted(header, arrays)
-        self.omega_ = arrays["omega"]
 
 
 def _components(X: Floats, rank: int) -> Floats:

@@ -12,19 +12,9 @@ from seqkern.core.errors import GramError, ParameterError
 from seqkern.core.parameters import flag, integer
 from seqkern.core.threads import one_thread
 from seqkern.core.types import Array, Bools, Floats, Ints
+from seqkern.solvers import shared
 from seqkern.solvers.capabilities import Effort, Search, Traits
-from seqkern.solvers.contract import AnyClassSolver
-from seqkern.solvers.shared import (
-    blocks_of_columns,
-    count,
-    fixed_product,
-    gathered,
-    not_negative,
-    order_by_content,
-    positive,
-    random_seed,
-    share,
-)
+from seqkern.solvers.contract import AnyClassSolver, stored
 
 if TYPE_CHECKING:
     from sklearn.neural_network import MLPClassifier
@@ -89,6 +79,7 @@ class GOR(AnyClassSolver):
     """
 
     name = "gor"
+    learned = stored(log_odds="log_odds_", information="information_", pair_information="pair_information_")
     summary = "GOR: the information of each residue in a window, or each pair, on the class of its centre."
     declared = Traits(blocks=True, selects=False, search=Search(order=("-pair_pseudocount", "-pseudocount")))
     input = "features"
@@ -103,10 +94,10 @@ class GOR(AnyClassSolver):
         "tables.",
     )
     pairs: bool = flag(default=False, doc="Count pairs of positions (GOR IV).")
-    pseudocount: float = not_negative(
+    pseudocount: float = shared.not_negative(
         1.0, "Pseudocount added to the residues of a class at each position, distributed as in all classes."
     )
-    pair_pseudocount: float = not_negative(
+    pair_pseudocount: float = shared.not_negative(
         300.0, "Pseudocount added to the pairs of a class, distributed as if residues were independent."
     )
 
@@ -135,7 +126,7 @@ class GOR(AnyClassSolver):
         """Return the residue code at each position of each row, int32 (n, w); 0 where no feature is above zero."""
         w = len(columns) // self.letters
         codes = np.empty((K.shape[0], w), dtype=np.int32)
-        for part, block in blocks_of_columns(K, columns):
+        for part, block in shared.blocks_of_columns(K, columns):
             block = block.reshape(len(block), w, self.letters)
             largest = block.argmax(axis=2)
             found = np.take_along_axis(block, largest[:, :, None], 2)[:, :, 0] > 0
@@ -194,16 +185,6 @@ class GOR(AnyClassSolver):
         """Return the log odds of each class, or of the second of two classes."""
         scores = self._scores(self._codes(K, columns))
         return scores[:, 1] if len(self.log_odds_) == 2 else scores
-
-    def fitted_state(self) -> tuple[dict[str, Any], dict[str, Array]]:
-        """Return the information values."""
-        tables = {"information": self.information_, "pair_information": self.pair_information_}
-        return {}, {"log_odds": self.log_odds_, **tables}
-
-    def restore_fitted(self, header: Mapping[str, Any], arrays: Mapping[str, Array]) -> None:
-        """Restore the state returned by `fitted_state`."""
-        self.log_odds_, self.information_ = arrays["log_odds"], arrays["information"]
-        self.pair_information_ = arrays["pair_information"]
 
     def __sklearn_tags__(self) -> "Tags":
         """Return scikit-learn's tags, which announce a poor score on general numeric data."""
@@ -291,19 +272,19 @@ class Network(AnyClassSolver):
     )
     input = "features"
 
-    hidden: int = count(10, "Hidden units.")
-    alpha: float = not_negative(0.01, "α, the penalty on squared weights.")
-    learning_rate: float = positive(1e-3, "Initial learning rate of Adam.")
-    batch_size: int = count(200, "Rows per step.")
-    validation: float = share(
+    hidden: int = shared.count(10, "Hidden units.")
+    alpha: float = shared.not_negative(0.01, "α, the penalty on squared weights.")
+    learning_rate: float = shared.positive(1e-3, "Initial learning rate of Adam.")
+    batch_size: int = shared.count(200, "Rows per step.")
+    validation: float = shared.share(
         0.1,
         "Share of the training groups (or rows) held out for early stopping. With 0, all rows are learned from, and "
         "their loss decides.",
         open_high=True,
     )
-    patience: int = count(5, "Passes without improvement after which training stops.")
-    max_epochs: int = count(200, "Maximum number of passes.")
-    seed: int = random_seed(
+    patience: int = shared.count(5, "Passes without improvement after which training stops.")
+    max_epochs: int = shared.count(200, "Maximum number of passes.")
+    seed: int = shared.random_seed(
         "Seed of the initial weights, the order of the rows, and the held-out groups.", largest=2**32 - 1
     )
 
@@ -316,8 +297,8 @@ class Network(AnyClassSolver):
         """Train pass by pass, keep the best network, and return the report."""
         from sklearn.neural_network import MLPClassifier  # imported here: scikit-learn slows start-up
 
-        learned, held = self._divided(order_by_content(K, y, self.seed), groups)
-        X, Z = gathered(K, learned), gathered(K, held)
+        learned, held = self._divided(shared.order_by_content(K, y, self.seed), groups)
+        X, Z = shared.gathered(K, learned), shared.gathered(K, held)
         network = MLPClassifier(
             (self.hidden,),
             activation="logistic",
@@ -338,9 +319,8 @@ class Network(AnyClassSolver):
                     self.weights_ = [weights.copy() for weights in network.coefs_]
                     self.biases_ = [biases.copy() for biases in network.intercepts_]
         stopped = epochs - best_epoch >= self.patience
-        remark = {} if stopped else {"remark": "raise max_epochs or learning_rate"}
         report = {"converged": stopped, "iterations": epochs, "residual": 0.0, "objective": best}
-        return {**report, "best_epoch": best_epoch, **remark}
+        return {**report, "best_epoch": best_epoch, "remedy": "raise max_epochs or learning_rate"}
 
     def _divided(self, order: Ints, groups: npt.ArrayLike | None) -> tuple[Ints, Ints]:
         """Return the training and early-stopping rows, in `order`; the same rows if no group is held out."""
@@ -382,9 +362,9 @@ def _logits(K: Any, columns: Ints, weights: Sequence[Array], biases: Sequence[Ar
     """Return the outputs before the final activation, float64 (n, outputs)."""
     out = np.empty((K.shape[0], len(biases[1])))
     with one_thread():
-        for part, block in blocks_of_columns(K, columns):
-            hidden = expit(fixed_product(block, weights[0]) + biases[0])
-            out[part] = fixed_product(hidden, weights[1]) + biases[1]
+        for part, block in shared.blocks_of_columns(K, columns):
+            hidden = expit(shared.fixed_product(block, weights[0]) + biases[0])
+            out[part] = shared.fixed_product(hidden, weights[1]) + biases[1]
     return out
 
 

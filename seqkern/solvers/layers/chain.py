@@ -96,11 +96,13 @@ class Layer(Parameters):
         right = array.ndim == len(shape) and array.dtype.kind in "if"
         right = right and all(size in (None, own) for size, own in zip(shape, array.shape, strict=True))
         if not right or not np.isfinite(array).all():
-            raise ModelError(
-                f"not the state of layer {self.name!r}: its {name} are damaged",
-                remedy="the model file is corrupted; train the model again",
-            )
+            raise self._damaged(f"its {name} are damaged")
         return array
+
+    def _damaged(self, problem: str) -> ModelError:
+        """Return the error of a state that this layer cannot have stored."""
+        remedy = "the model file is corrupted; train the model again"
+        return ModelError(f"not the state of layer {self.name!r}: {problem}", remedy=remedy)
 
     def state(self) -> tuple[dict[str, Any], dict[str, Array]]:
         """Return (JSON dict, dict of arrays); `layer_from_state` restores this layer from it."""

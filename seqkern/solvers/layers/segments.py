@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from seqkern.core.checks import check_integer
-from seqkern.core.errors import ModelError, ParameterError
+from seqkern.core.errors import ParameterError
 from seqkern.core.parameters import integer, numbers_by_name, real
 from seqkern.core.types import Array, Bools, Floats, Ints
 from seqkern.formats.residues import Residues
@@ -562,10 +562,7 @@ class SegmentLayer(Layer):
         parts: dict[str, Any] = {name: self._stored(arrays, name, *shape) for name, shape in fields.items()}
         model = SegmentModel(**parts)
         if model.shortest.dtype != np.int64 or not np.all((model.shortest >= 1) & (model.shortest <= LONGEST)):
-            raise ModelError(
-                "not the state of layer 'segments': its lengths are damaged",
-                remedy="the model file is corrupted; train the model again",
-            )
+            raise self._damaged("its lengths are damaged")
         self.model_ = model
 
 

@@ -9,7 +9,6 @@ import numpy as np
 import numpy.typing as npt
 
 from seqkern.core.archive import nest, unnest
-from seqkern.core.errors import ModelError
 from seqkern.core.memory import available_memory
 from seqkern.core.parameters import choice, integer, numbers
 from seqkern.core.threads import one_thread
@@ -300,10 +299,7 @@ class StructureLayer(WindowLayer):
         solver: Any = solver_from_state(header["solver"], unnest("solver", arrays))
         self.solver_ = solver
         if solver.n_features_in_ != width or len(solver.classes_) != len(self.classes_):
-            raise ModelError(
-                "not the state of layer 'structure': its parts do not fit",
-                remedy="the model file is corrupted; train the model again",
-            )
+            raise self._damaged("its parts do not fit")
 
 
 # The base of layers that choose the labels of a chain together.
@@ -469,12 +465,8 @@ class PathLayer(WindowLayer):
         """Restore the state returned by `fitted_state`."""
         d, k = self._restore_windows(header, arrays), len(self.classes_)
         shapes = {"labels": (d, k), "biases": (k,), "steps": (k * self.memory, k)}
-        self.weights_ = PathWeights(
-            **{
-                name: np.ascontiguousarray(self._stored(arrays, name, *shape), dtype=np.float64)
-                for name, shape in shapes.items()
-            }
-        )
+        stored = (self._stored(arrays, name, *shape) for name, shape in shapes.items())
+        self.weights_ = PathWeights(*(np.ascontiguousarray(one, dtype=np.float64) for one in stored))
         self.objective_, self.gap_ = float(header["objective"]), float(header["gap"])
         self.iterations_ = int(header["iterations"])
 

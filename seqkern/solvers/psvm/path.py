@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from seqkern.core.checks import check_choice, check_integer, whole_number
 from seqkern.core.convergence import warn_unconverged
-from seqkern.core.errors import ParameterError, unknown_name
+from seqkern.core.errors import ParameterError, check_known
 from seqkern.core.statistics import benjamini_hochberg, holm
 from seqkern.core.threads import one_thread
 from seqkern.core.types import Floats, Ints
@@ -256,12 +256,9 @@ class SignificanceTest:
             if colon and (key != "permutations" or whole_number(value) is None):
                 raise ParameterError(f"significance={given!r} is not possible", remedy=REMEDY)
             given = {"statistic": name} | ({"permutations": int(value)} if colon else {})
-        for name in given:
-            if name not in ("statistic", "permutations"):
-                raise unknown_name("key of significance", name, ("statistic", "permutations"))
+        check_known("key of significance", given, ("statistic", "permutations"))
         found = cls(**given)
-        if found.statistic not in STATISTICS:
-            raise unknown_name("statistic", found.statistic, STATISTICS)
+        check_known("statistic", [found.statistic], STATISTICS)
         if not isinstance(found.permutations, int) or not 1 <= found.permutations <= MOST:
             raise ParameterError(f"permutations={found.permutations} is outside 1 to {MOST}", remedy=REMEDY)
         return found

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
-from seqkern.core.errors import ParameterError, unknown_name
+from seqkern.core.errors import ParameterError, check_known
 from seqkern.core.registry import Kind, Registry, add_kind
 from seqkern.core.specs import build_named, built_values, parse_spec
 
@@ -117,9 +117,7 @@ def build_scaler(spec: Any) -> "ExpressionScaler | None":
     spec = {"normalize": spec} if isinstance(spec, str) else spec
     if not isinstance(spec, Mapping):
         raise ParameterError(f"scaler={spec!r} is not possible", remedy="write it as {normalize: log, floor: 20}")
-    for key in spec:
-        if key not in ExpressionScaler.parameter_names():
-            raise unknown_name("parameter of the scaler", key, ExpressionScaler.parameter_names())
+    check_known("parameter of the scaler", spec, ExpressionScaler.parameter_names())
     scaler = ExpressionScaler(**built_values(ExpressionScaler, spec))
     scaler.check_parameters()
     return scaler
