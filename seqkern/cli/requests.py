@@ -211,7 +211,7 @@ def _view(given: str) -> tuple[str, str | dict[str, str]]:
     """Return name and entry of ``name=file`` or ``name=file,ids=file``; the file of a column of the samples is ''."""
     name, mark, file = given.partition("=")
     file, _, ids = file.partition(",ids=")
-    if not name or (mark and not file):
+    if not name or not (file if mark else "." not in name):
         raise ParameterError(
             f"{given!r} is not NAME=FILE",
             remedy="write the name of the view before the file, such as NAME=embeddings.h5",
