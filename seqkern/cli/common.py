@@ -140,6 +140,14 @@ def sequence_files(request: Tracks) -> dict[str, Any]:
     return {name: file for name, file in request.view if holds_sequences(file)}
 
 
+def column_views(request: Tracks, model: Model | None = None) -> list[str]:
+    """Return the views that are columns of the table of samples: those given without a file, or as in training."""
+    given = dict(getattr(request, "view", None) or [])
+    known = [] if model is None else model.record.get(NOTE, {}).get("numbers", [])
+    read = [name for name in known if model is not None and name in model.kernel.traits.views]
+    return [name for name in dict.fromkeys([*given, *read]) if not given.get(name)]
+
+
 def sequence_names(request: Tracks) -> list[str]:
     """Return the names of the sequences of each sample; empty if each sample has a single one."""
     return list(sequence_files(request)) if request.sequences is None else list(_columns(request.sequences))
@@ -149,7 +157,12 @@ def several_entry(request: Tracks) -> dict[str, Any]:
     """Return the data-set keys for several sequences (``table``, or ``views`` and ``missing``); empty for single
     ones.
     """
-    files = sequence_files(request)
+    files, numbers = sequence_files(request), column_views(request)
+    if numbers and request.sequences is None:
+        raise ParameterError(
+            f"--view {numbers[0]} names a column, but the sequences are not in a table",
+            remedy=f"give the file of the view: --view {numbers[0]}=FILE",
+        )
     if request.sequences is None and not files:
         request.refuse("needs --sequences", "id_column", "missing")
         return {}
@@ -170,6 +183,7 @@ def several_entry(request: Tracks) -> dict[str, Any]:
             remedy="give one file (TSV or CSV) with all sequences",
         )
     table = {"file": request.fasta[0], "sequences": _columns(request.sequences), **missing}
+    table |= {"numbers": numbers} if numbers else {}
     return {"table": table if request.id_column is None else {**table, "id": request.id_column}}
 
 
@@ -227,11 +241,12 @@ def read_several(model: Model, request: NewSamples, policies: Mapping[str, str])
             )
     places = {name: str(place["file"] if isinstance(place, dict) else place) for name, place in given.items()}
     views = tuple(SequenceView(name, places[name]) for name in wanted)
-    table = SequenceTable(request.fasta, views, request.id_column, missing)
+    numbers = () if files else tuple(column_views(request, model))
+    table = SequenceTable(request.fasta, views, request.id_column, missing, numbers)
     read = (SequenceFiles(views, missing) if files else table).read(".", policies, wanted)
     given_ids = files or request.id_column or policies.get("ids") == "number"
-    name = None if given_ids else column_of_names(read.columns, list(places.values()), note.get("id"))
-    return read.sequences if name is None else read.sequences.replace(ids=read.columns[name])
+    column = None if given_ids else column_of_names(read.columns, list(places.values()), note.get("id"))
+    return read.sequences if column is None else read.sequences.replace(ids=read.columns[column])
 
 
 def read_given(request: Tracks, kernel: Kernel, policies: Mapping[str, str]) -> SequenceSet | None:
@@ -264,8 +279,11 @@ def _columns(text: str) -> dict[str, str]:
 # ``--view``: vectors of the sequences, such as embeddings, for kernels that name a view, or further sequences.
 
 
-def views_of(request: Tracks, kernel: Kernel) -> dict[str, str | dict[str, str]]:
-    """Return the vector views for the data-set entry ``views``, in the order of the kernel; empty if it reads none."""
+def views_of(request: Tracks, kernel: Kernel, columns: Sequence[str] = ()) -> dict[str, str | dict[str, str]]:
+    """Return the vector views for the data-set entry ``views``, in the order of the kernel; empty if it reads none.
+
+    Those that are `columns` of the table of samples are left out.
+    """
     sequences = sequence_files(request)
     wanted = [name for name in kernel.traits.views if name not in kernel.traits.sequence_views]
     names = [name for name, _ in request.view]
@@ -281,17 +299,19 @@ def views_of(request: Tracks, kernel: Kernel) -> dict[str, str | dict[str, str]]
             )
         check_known(f"view of {kernel.name}", [name], wanted)
     for name in wanted:
-        if name not in names:
+        if name not in (*names, *columns):
             raise ParameterError(
                 f"the kernel {kernel.name!r} needs the view {name!r}", remedy=f"add --view {name}=FILE"
             )
     given = dict(request.view)
-    return {name: given[name] for name in wanted}
+    return {name: given[name] for name in wanted if given.get(name)}
 
 
-def read_views(request: Tracks, kernel: Kernel, of_residues: bool = False) -> Callable[[SequenceSet], SequenceSet]:
-    """Return a function that adds the views that a kernel reads to a SequenceSet."""
-    entry = views_of(request, kernel)
+def read_views(
+    request: Tracks, kernel: Kernel, of_residues: bool = False, columns: Sequence[str] = ()
+) -> Callable[[SequenceSet], SequenceSet]:
+    """Return a function that adds the views that a kernel reads to a SequenceSet, but for those of its `columns`."""
+    entry = views_of(request, kernel, columns)
     if not entry:
         return lambda X: X
 

@@ -8,7 +8,7 @@ from typing import Any, Literal, cast
 
 import numpy as np
 
-from seqkern.cli.common import OF_TABLE, as_sources, read_several, read_tracks, read_views, sequence_files
+from seqkern.cli.common import OF_TABLE, as_sources, column_views, read_several, read_tracks, read_views, sequence_files
 from seqkern.cli.output import naming_file, refuse_part, warn
 from seqkern.cli.requests import POLICIES, ModelReading
 from seqkern.cli.requests_models import NewSamples
@@ -111,11 +111,12 @@ def read_chunks(model: Model, request: NewSamples, together: bool = False) -> It
         yield read_table(request.fasta, names, missing=model.kernel.traits.accepts_missing)
         return
     with_letters = read_tracks(request, model.kernel, model.record.get("profiles"))
-    with_views = read_views(request, model.kernel, of_residues="residues" in model.record)
     policies: dict[str, Any] = policies_for(model, request)
     if "gaps" in model.policies:
         policies["gaps"] = model.policies["gaps"]
     plain = len(model.sequence_views) == 1 and holds_fasta(request.fasta)
+    columns = [] if plain or not model.sequence_views else column_views(request, model)
+    with_views = read_views(request, model.kernel, "residues" in model.record, columns)
     if model.sequence_views and not plain:
         refuse_part(request, "samples with several sequences", "divide the table")
         yield with_views(read_several(model, request, policies))

@@ -208,10 +208,10 @@ def _track(given: str) -> tuple[str, str]:
 
 
 def _view(given: str) -> tuple[str, str | dict[str, str]]:
-    """Return name and entry of ``name=file`` or ``name=file,ids=file``."""
-    name, _, file = given.partition("=")
+    """Return name and entry of ``name=file`` or ``name=file,ids=file``; the file of a column of the samples is ''."""
+    name, mark, file = given.partition("=")
     file, _, ids = file.partition(",ids=")
-    if not name or not file:
+    if not name or not (file if mark else "." not in name):
         raise ParameterError(
             f"{given!r} is not NAME=FILE",
             remedy="write the name of the view before the file, such as NAME=embeddings.h5",
@@ -251,7 +251,8 @@ class Tracks(Threads):
     view: list[tuple[str, Any]] = option(
         "vectors of the sequences, such as embeddings, for a kernel with view=NAME: .npy, .npz, HDF5, Parquet or TSV, "
         "matched by id; ids of .npy from the file .ids beside it, or from NAME=FILE,ids=FILE; or, in FASTA (.fa, "
-        ".fasta, …), one of several sequences of each sample; repeatable",
+        ".fasta, …), one of several sequences of each sample; or, without a file, a column of numbers in the table of "
+        "sequences, such as scores of a model; repeatable",
         anything(default=[]),
         metavar="NAME=FILE",
         repeated=True,

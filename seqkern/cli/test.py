@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from seqkern.cli.common import column_views
 from seqkern.cli.cv import how_good, what_it_learns, write_page
 from seqkern.cli.new_sequences import policies_for
 from seqkern.cli.output import check_result_folder, log, log_formulas, metric_name, naming_file, result_folder
@@ -95,9 +96,11 @@ def _read(request: TestRequest, model: Model) -> Input:
     if alone and not any(map(request.has, ("labels", "sites", "sequences"))):
         remedy = "give the negatives as a second file, or --labels"
         raise LabelError("no labels to test with", file=request.fasta[0], remedy=remedy)
+    columns = column_views(request, model) if holds_table(request.fasta[0]) else []
     policies = {"unknown": "mask", "ids": "header", "empty": "error"} | policies_for(model, request)
     own: dict[str, Any] = {name: policies[name] for name in ("unknown", "ids", "empty")}
     own |= {"strip_gaps": request.strip_gaps or "gaps" in model.policies, "output": None}
+    own["view"] = [*(view for view in request.view if view[0] not in columns), *((name, "") for name in columns)]
     own["kernel"] = json.dumps(model.kernel.state()[0]["spec"])
     own["solver"] = spec_text(model.record.get("solver", {"solver": "csvc"}))  # LS-GKM's has none
     if model.alphabet is not None:

@@ -49,6 +49,7 @@ from seqkern.solvers.costs import EVIDENCE, WITHOUT_FOLDS
 from seqkern.solvers.solver_specs import SOLVERS, spec_text
 from seqkern.solvers.thresholds import PLAIN
 from seqkern.study.dataset import Dataset
+from seqkern.study.several_sequences import NOTE
 
 if TYPE_CHECKING:
     from seqkern.solvers.psvm.path import SignificanceTest
@@ -123,7 +124,8 @@ def first_lines(made: Model | ResidueModel, path: PathLike) -> Iterator[str]:
         yield f"{LEVEL:.0%} intervals {model.cut.widths.words}"
     table = model.alphabet is None or model.sequence_views
     new = "NEW.tsv" if table else "NEW.bed --genome GENOME.fa" if "genome" in record else "NEW.fa"
-    vectors = set(model.kernel.traits.views) - set(model.kernel.traits.sequence_views)
+    columns = record.get(NOTE, {}).get("numbers", ())
+    vectors = set(model.kernel.traits.views) - {*model.kernel.traits.sequence_views, *columns}
     new += "".join(f" --view {name}=NEW.npz" for name in sorted(vectors))
     site = None if model.window is None else model.window.site
     more = "-o predictions.tsv" if site is None else f"--scan {site} -o found.bed"

@@ -10,7 +10,16 @@ from typing import Any, NamedTuple, TypeVar, cast
 
 import numpy as np
 
-from seqkern.cli.common import OF_TABLE, check_names, given_files, read_tracks, sequence_files, several_entry, views_of
+from seqkern.cli.common import (
+    OF_TABLE,
+    check_names,
+    column_views,
+    given_files,
+    read_tracks,
+    sequence_files,
+    several_entry,
+    views_of,
+)
 from seqkern.cli.output import log, log_counts, log_unlabelled, warn
 from seqkern.cli.requests import POLICIES
 from seqkern.cli.requests_training import MethodRequest
@@ -151,7 +160,7 @@ class Training:
             of_vectors = [len(kernel.traits.views) - len(kernel.traits.sequence_views) for kernel in kernels]
             return views_of(request, kernels[of_vectors.index(max(of_vectors))])
         sequences = sequence_files(request)
-        return {name: file for name, file in request.view if name not in sequences}
+        return {name: file for name, file in request.view if file and name not in sequences}
 
     @cached_property
     def method(self) -> Method | None:
@@ -300,9 +309,10 @@ def with_columns(request: AnyTraining) -> AnyTraining:
     header, *rows = read_cells(file)
     columns = dict(zip(header, zip(*rows, strict=False), strict=False))
     of_letters = [name for name, cells in columns.items() if all(map(re.compile("[A-Z*-]{3,}").fullmatch, cells))]
-    of_numbers = [name for name, cells in columns.items() if np.isnan([*map(read_number, cells)]).mean() < 0.5]
+    others = {name: cells for name, cells in columns.items() if name not in column_views(request)}
+    of_numbers = [name for name, cells in others.items() if np.isnan([*map(read_number, cells)]).mean() < 0.5]
     sequence = _only(SEQUENCE_COLUMNS, of_letters, columns)
-    label = request.label_field if request.label_field in columns else _only(VALUE_COLUMNS, of_numbers, columns)
+    label = request.label_field if request.label_field in columns else _only(VALUE_COLUMNS, of_numbers, others)
     if sequence in of_letters and len(sequence) >= FEWEST_LETTERS and re.fullmatch("[A-Z*-]+", sequence):
         raise ParameterError(
             f"its first line has a sequence, {sequence[:20]}…, in place of the name of a column",

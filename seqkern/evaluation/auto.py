@@ -40,6 +40,7 @@ class Traits:
     total: int  # Residues in all
     annotated: bool = False  # Whether each residue carries a letter of the track ``annotation``
     views: tuple[str, ...] = ()  # Names of the views that are vectors, such as embeddings
+    scores: tuple[str, ...] = ()  # Those of one number, such as the score of a language model
     # The name and the traits of each sequence of a sample, if it has several; else empty
     sequences: "tuple[tuple[str, Traits], ...]" = ()
 
@@ -96,6 +97,7 @@ def traits_of(X: SequenceSet) -> "Traits":
         int(X.lengths.sum()),
         track is not None and track.ndim == 1,
         tuple(vector_views(X)),
+        tuple(name for name, view in vector_views(X).items() if view.width == 1),
         tuple((name, traits_of(X.view(name))) for name in sequence_views(X)),
     )
 
@@ -440,7 +442,12 @@ def _aligned(traits: "Traits") -> "Iterator[Mapping[str, Any] | Member]":
     yield from ONE_HOT
     yield {"kernel": "generic_string", **MASKED}
     yield {"kernel": "likelihood", "base": {"kernel": "lock"}}
-    for name in traits.views:
+    for name in traits.scores:
+        linear = {"kernel": "linear", "view": name}
+        score = {"kernel": "transformed", "base": linear, "transforms": [{"feature_transform": "pca", "whiten": True}]}
+        base = {"kernel": "sum", "parts": [{"kernel": "lock"}, score]}
+        yield Member.of({"kernel": "likelihood", "base": base}, f"likelihood of the sum of lock and linear:view={name}")
+    for name in sorted(set(traits.views) - set(traits.scores), key=traits.views.index):
         vectors = {"kernel": "rbf", "view": name}
         yield {"kernel": "likelihood", "base": vectors}
         for joined in ("sum", "product"):

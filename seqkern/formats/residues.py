@@ -3,15 +3,19 @@
 The windows that kernels compare do not contain states; these are stored here, with the whole chains.
 """
 
+import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
 from seqkern.core.archive import nest, unnest
-from seqkern.core.checks import check_integer
-from seqkern.core.errors import ParameterError, SequenceError
+from seqkern.core.checks import check_integer, whole_number
+from seqkern.core.errors import FileError, ParameterError, SeqkernError, SequenceError
+from seqkern.core.text_files import PACKED, open_text
+from seqkern.core.tsv import read_cells
 from seqkern.core.types import Arrays, Codes, Floats, Header, Ints, Rows
 from seqkern.sequences.alphabets import MASK
 from seqkern.sequences.sequence_set import SequenceSet, frozen, vector_views
@@ -345,3 +349,87 @@ def residue_windows(X: SequenceSet, half: int) -> SequenceSet:
     ids = [f"{X.ids[int(i)]}:{number}" for i, number in zip(records, numbers, strict=True)]
     views = {name: view.take(records) for name, view in vector_views(X).items()}
     return SequenceSet(codes, places - half, places + half + 1, ids, X.alphabet, tracks, X.counts, views)
+
+
+# Contacts: pairs of positions from a table, or of residues that are near each other in a structure.
+
+CONTACT_DISTANCE = 8.0
+"""Largest distance of two residues in contact, in ångström, between Cβ atoms, or Cα where there is none."""
+LEAST_IDENTITY = 0.5
+"""Least share of equal residues, of the shorter of chain and sequence, for a structure of the sequence."""
+PARSERS = {".pdb": "PDBParser", ".ent": "PDBParser", ".cif": "MMCIFParser", ".mmcif": "MMCIFParser"}
+"""Parsers of Biopython for structures by the ending of the file, before that of a compression."""
+
+
+def read_contacts(path: Path, sequence: str) -> Ints:
+    """Return the pairs of positions of a sequence that are in contact, counted from 0, increasing, int64 (k, 2)."""
+    parser = PARSERS.get((path.with_suffix("") if path.suffix.lower() in PACKED else path).suffix.lower())
+    pairs = _listed_contacts(path, len(sequence)) if parser is None else _near_residues(path, parser, sequence)
+    if not len(pairs):
+        raise FileError("has no pair of positions in contact", file=path, remedy="give some, or remove contacts")
+    return np.unique(np.sort(pairs, axis=1), axis=0)
+
+
+def _listed_contacts(path: Path, length: int) -> Ints:
+    """Return the pairs of positions in the first two columns of a table, which counts from 1."""
+    pairs = []
+    for number, cells in enumerate(read_cells(path), start=1):
+        found = [whole_number(cell) for cell in cells[:2]]
+        if number == 1 and not any(found):  # a header
+            continue
+        outside = [cell for cell, place in zip(cells, found, strict=False) if not 1 <= (place or 0) <= length]
+        if outside or len(set(found)) < 2:
+            raise FileError(
+                f"{outside[0]!r} is not a position from 1 to {length}" if outside else "is not a pair of two positions",
+                file=path,
+                record=f"row {number}",
+                remedy="give two different positions of the sequences in each row, counted from 1",
+            )
+        pairs.append(found)
+    return np.array(pairs, dtype=np.int64) - 1
+
+
+def _near_residues(path: Path, parser: str, sequence: str) -> Ints:
+    """Return the pairs of residues within `CONTACT_DISTANCE` in the chain that is most similar to the sequence."""
+    # imported here: slows start-up
+    from Bio import PDB
+    from Bio.Align import PairwiseAligner, substitution_matrices
+    from Bio.Data.PDBData import protein_letters_3to1_extended as letters
+    from scipy.spatial import cKDTree
+
+    matrix = substitution_matrices.load("BLOSUM62")
+    aligner = PairwiseAligner(
+        substitution_matrix=matrix, open_gap_score=-11, extend_gap_score=-1, end_gap_score=0, mode="global"
+    )
+
+    def known(text: str) -> str:
+        return "".join(letter if letter in matrix.alphabet else "X" for letter in text)
+
+    best, length, nearest, pairs = 0, len(sequence), "", np.empty((0, 2), dtype=np.int64)
+    try:
+        with open_text(path) as (text, _), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            model = next(iter(getattr(PDB, parser)(QUIET=True).get_structure("", text)))
+        for chain in model:
+            residues = [one for one in chain if one.get_resname() in letters and "CA" in one]
+            if residues:
+                own = known("".join(letters[one.get_resname()][0] for one in residues))
+                places, rows = aligner.align(known(sequence), own)[0].indices
+                both = (places >= 0) & (rows >= 0)
+                same = sum(sequence[i] == own[j] for i, j in zip(places[both], rows[both], strict=True))
+                if same > best:
+                    atoms = [residues[j]["CB" if "CB" in residues[j] else "CA"].coord for j in rows[both]]
+                    near = cKDTree(np.array(atoms)).query_pairs(CONTACT_DISTANCE, output_type="ndarray")
+                    best, pairs, length = same, places[both][near], len(own)
+                    nearest = f"; the most similar one, {chain.id}, has {same} equal residues"
+    except SeqkernError:
+        raise
+    except Exception as error:  # damaged files raise almost anything
+        raise FileError("is not a structure that Biopython reads", file=path, remedy="download it again") from error
+    if best < LEAST_IDENTITY * min(len(sequence), length):
+        raise FileError(
+            f"no chain is like the sequences of {len(sequence)} residues{nearest}",
+            file=path,
+            remedy="give the structure of this protein, or a table of pairs of positions",
+        )
+    return pairs

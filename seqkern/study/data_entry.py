@@ -736,7 +736,7 @@ class DataEntry:
     @property
     def vector_views(self) -> tuple[str, ...]:
         """The names of the views that are vectors."""
-        return tuple(view.name for view in self.views)
+        return (*(view.name for view in self.views), *getattr(self.source, "numbers", ()))
 
     def named_files(self) -> Named:
         """Return the local files of the entry, as written there, each with its keys.

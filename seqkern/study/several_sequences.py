@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from seqkern.core.checks import check_choice, check_name
+from seqkern.core.checks import check_choice, check_name, read_number
 from seqkern.core.declarations import Parameter
 from seqkern.core.errors import ConfigError, SequenceError, check_known, unknown_name
 from seqkern.core.parameters import choice, text
@@ -54,7 +54,11 @@ class SequencesRead:
 
 
 def read_table_text(
-    source: Source, columns: Mapping[str, str], id_column: str | None = None, ids: str = "header"
+    source: Source,
+    columns: Mapping[str, str],
+    id_column: str | None = None,
+    ids: str = "header",
+    others: Iterable[str] = (),
 ) -> TextColumns:
     r"""Read the sequence columns of a table; without a column of ids, rows are numbered from 1.
 
@@ -74,7 +78,7 @@ def read_table_text(
     check_columns(header, name)
     if not rows:
         raise SequenceError("has a header line but no rows", file=name, remedy="check how the file was created")
-    for column in [*columns.values(), *([] if id_column is None else [id_column])]:
+    for column in [*columns.values(), *([] if id_column is None else [id_column]), *others]:
         if column not in header:
             error = unknown_name("column", column, header)
             raise SequenceError(error.problem, file=name, remedy=error.remedy)
@@ -264,6 +268,7 @@ TABLE_KEYS: dict[str, Parameter] = {
         doc="Columns, or for each view its column, or its column and alphabet.",
     ),
     "missing": choice(choices=MISSING),
+    "numbers": Listing(value=NAME, doc="Columns of numbers, each a view of one number, such as scores of a model."),
 }
 
 
@@ -286,6 +291,7 @@ class ViewSource:
 
     views: tuple[SequenceView, ...]
     missing: str
+    numbers: tuple[str, ...] = ()
     kind = "sequences"
 
     @property
@@ -307,7 +313,23 @@ class ViewSource:
         text = self.text(base_dir, **{key: policies[key] for key in ("ids",) if key in policies})
         own = {view.name: view.alphabet or policies.get("alphabet") for view in self.views}
         letters = {key: policies[key] for key in ("unknown", "gaps") if key in policies}
-        return encode_columns(text, own if alphabets is None else alphabets, missing=self.missing, **letters)
+        found = encode_columns(text, own if alphabets is None else alphabets, missing=self.missing, **letters)
+        return self._with_numbers(found, text) if self.numbers else found
+
+    def _with_numbers(self, found: SequencesRead, text: TextColumns) -> SequencesRead:
+        """Return the samples with their columns of numbers as views; raise SequenceError for other text in them."""
+        X = found.sequences
+        views = {name: np.array([[read_number(cell)] for cell in found.columns[name]]) for name in self.numbers}
+        for name, values in views.items():
+            i = int(np.isnan(values).argmax())
+            if np.isnan(values[i, 0]):
+                raise SequenceError(
+                    f"column {name!r}: {found.columns[name][i]!r} is not a finite number",
+                    file=_source(text),
+                    record=X.ids[i],
+                    remedy="fill it in, or remove the row",
+                )
+        return replace(found, sequences=X.replace(views={**X.views, **views}))
 
 
 @dataclass(frozen=True)
@@ -323,6 +345,7 @@ class SequenceTable(ViewSource):
     views: tuple[SequenceView, ...]  # The columns
     id_column: str | None = None  # The column of ids; None: rows are numbered
     missing: str = MISSING[0]  # As for `seqkern.study.several_sequences.encode_columns`
+    numbers: tuple[str, ...] = ()  # Columns that are views of one number
 
     @classmethod
     def parse(cls, given: Mapping[str, Any]) -> SequenceTable:
@@ -333,14 +356,16 @@ class SequenceTable(ViewSource):
                 raise ConfigError(f"the table has no {key}", remedy=f"add {key}: {'[a, b]' if key != 'file' else '…'}")
         missing = given.get("missing", MISSING[0])
         check_choice("missing", missing, MISSING)
-        id_column = given.get("id")
-        return cls(
-            str(given["file"]), _columns(given["sequences"]), None if id_column is None else str(id_column), missing
-        )
+        id_column = None if given.get("id") is None else str(given["id"])
+        numbers = tuple(map(str, given.get("numbers", ())))
+        for name in numbers:
+            check_name("view", name)
+        return cls(str(given["file"]), _columns(given["sequences"]), id_column, missing, numbers)
 
     def note(self) -> dict[str, Any]:
         """Return a record of how the samples are read, for the notes of a data set."""
-        own = {"columns": {view.name: view.where for view in self.views}, "missing": self.missing}
+        own: dict[str, Any] = {"columns": {view.name: view.where for view in self.views}, "missing": self.missing}
+        own |= {"numbers": list(self.numbers)} if self.numbers else {}
         return own if self.id_column is None else {**own, "id": self.id_column}
 
     def files(self) -> list[tuple[tuple[str, ...], str]]:
@@ -350,7 +375,7 @@ class SequenceTable(ViewSource):
     def text(self, base_dir: PathLike, **ids: str) -> TextColumns:
         """Read the table as text."""
         columns = {view.name: view.where for view in self.views}
-        return read_table_text(_path(base_dir, self.path), columns, self.id_column, **ids)
+        return read_table_text(_path(base_dir, self.path), columns, self.id_column, **ids, others=self.numbers)
 
 
 @dataclass(frozen=True)

@@ -115,6 +115,10 @@ def test_measured_variants_are_compared_by_position_and_by_their_vectors():
     names = [member.name for member in portfolio(traits, real=True)]
     assert "likelihood:base=(lock)" in names
     assert "likelihood of the sum of lock and rbf:view=esm" in names
+    with_score = Traits("protein", n=96, shortest=72, median=72, longest=72, total=9, views=("z",), scores=("z",))
+    scored = [member.name for member in portfolio(with_score, real=True)]
+    assert "likelihood of the sum of lock and linear:view=z" in scored
+    assert "likelihood of the sum of lock and rbf:view=z" not in scored
     assert not any("mismatch" in name for name in names)
     assert not any("lock" in name for name in (member.name for member in portfolio(traits)))
     unequal = Traits("protein", n=96, shortest=70, median=72, longest=72, total=96 * 72)

@@ -271,3 +271,73 @@ def test_candidates_of_a_scan_have_no_vectors(folder, capsys):
     assert train() == 0
     assert main(["predict", "m.seqkern", "new.fa", "--scan", "AC", "--view", "esm=esm.npz"]) != 0
     assert "kernel 'sum' needs the view 'esm', which new windows lack; use a model without" in capsys.readouterr().err
+
+
+SCORED = "likelihood:base=(lock+linear:view=esm),starts=1"
+
+
+@pytest.fixture
+def scored(tmp_path, monkeypatch):
+    """Go to a folder with tables of variants, their values, and a score beside them."""
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(5)
+    sequences = ["".join(row) for row in rng.choice(list("ACDE"), (60, 8))]
+    score = rng.normal(size=60).round(3)
+    value = score + np.array([s.count("A") for s in sequences]) + 0.1 * rng.normal(size=60)
+    rows = list(zip(sequences, value.round(3), score, strict=True))
+    text = "sequence,value,esm\n" + "".join(f"{s},{v},{z}\n" for s, v, z in rows)
+    (tmp_path / "known.csv").write_text("".join(text.splitlines(keepends=True)[:41]))
+    (tmp_path / "pool.csv").write_text("sequence,esm\n" + "".join(f"{s},{z}\n" for s, _, z in rows[40:]))
+    (tmp_path / "pool.fa").write_text("".join(f">{i}\n{s}\n" for i, (s, _, _) in enumerate(rows[40:], 1)))
+    (tmp_path / "pool.tsv").write_text("id\tesm\n" + "".join(f"{i}\t{z}\n" for i, (_, _, z) in enumerate(rows[40:], 1)))
+    return value[40:]
+
+
+def test_a_column_of_the_table_is_a_view(scored, capsys):
+    train = ["train", "known.csv", "--solver", "gp_regression", "--cv", "0", "-o"]
+    assert main([*train, "m.seqkern", "--view", "esm", "--kernel", SCORED]) == 0
+    told = capsys.readouterr()
+    assert "labels in column value" in told.err
+    assert "seqkern predict m.seqkern NEW.tsv -o" in told.out
+    assert main(["predict", "m.seqkern", "pool.csv", "-o", "new.tsv"]) == 0
+    decisions = [float(row["decision"]) for row in read_tsv("new.tsv")]
+    assert main([*train, "plain.seqkern", "--kernel", "likelihood:base=lock,starts=1"]) == 0
+    assert main(["predict", "plain.seqkern", "pool.csv", "-o", "plain.tsv"]) == 0
+    plain = [float(row["decision"]) for row in read_tsv("plain.tsv")]
+    assert np.corrcoef(decisions, scored)[0, 1] > 0.95 > np.corrcoef(plain, scored)[0, 1]
+    assert main(["predict", "m.seqkern", "pool.fa", "--view", "esm=pool.tsv", "-o", "fasta.tsv"]) == 0
+    assert [float(row["decision"]) for row in read_tsv("fasta.tsv")] == decisions
+    assert main(["test", "m.seqkern", "known.csv"]) == 0
+    assert "m.seqkern on 40 sequences, a number each" in capsys.readouterr().out
+    assert main(["suggest", "m.seqkern", "pool.csv", "-n", "3", "-o", "next.tsv"]) == 0
+    assert next(row["id"] for row in read_tsv("next.tsv")) == str(1 + int(np.argmax(decisions)))
+
+
+def test_the_score_takes_part_in_the_choice_of_kernels(scored, capsys):
+    assert main(["train", "known.csv", "--view", "esm", "--cv", "0", "-o", "m.seqkern", "--verbose"]) == 0
+    assert load_model("m.seqkern").kernel.traits.views == ("esm",)
+    assert "likelihood of the sum of lock and linear:view=esm" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("argv", "message"),
+    [
+        (["--view", "esn"], "known.csv: unknown column 'esn'; did you mean 'esm'?"),
+        (["--view", "esm", "--kernel", "rbf:view=plm"], "unknown view of rbf 'esm'; choose from: plm"),
+        (["--view", "esm="], "'esm=' is not NAME=FILE; write the name of the view before the file"),
+    ],
+)
+def test_columns_that_are_no_views(scored, argv, message, capsys):
+    assert main(["train", "known.csv", *argv, "-o", "m.seqkern"]) in (1, 2)
+    assert message in capsys.readouterr().err
+
+
+def test_scores_that_are_missing(scored, capsys):
+    assert main(["train", "pool.fa", "--labels", "pool.tsv", "--view", "esm", "-o", "m.seqkern"]) == 1
+    assert "names a column, but the sequences are not in a table; give the file of the view: --view esm=FILE" in (
+        capsys.readouterr().err
+    )
+    with open("known.csv", "a") as file:
+        file.write("AAAACCCC,1,NA\n")
+    assert main(["train", "known.csv", "--view", "esm", "--kernel", SCORED, "-o", "m.seqkern"]) == 1
+    assert "known.csv: record '41': column 'esm': 'NA' is not a finite number; fill it in" in capsys.readouterr().err

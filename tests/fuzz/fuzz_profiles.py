@@ -9,6 +9,7 @@ from fuzz_reader import Reader
 
 from seqkern.cli.output import naming_file
 from seqkern.formats.profile_sources import ProfileFiles
+from seqkern.formats.residues import read_contacts
 from seqkern.genomics.variant_run import MotifChanges
 from seqkern.kernels.models.motif_files import MotifSet
 from seqkern.kernels.models.patterns import parse_pattern
@@ -57,6 +58,17 @@ PATTERNS = (
     b"Name Offset Pattern ..\nAha 1 N~PXS ! x\nx 1 (A,C)Dx{2,3}V\n",
 )
 MATRIX = (b"# x\n   A  C  G T\nA  5 -1 -2 0\nC -1  4  0 0\nG -2  0 1.5 1\nT 0 0 1 9\n",)
+CONTACTS = (b"i\tj\n1\t3\n2\t3\n", b"1,2,0.5\n3,1,0.7\n")
+ATOMS = [("MET", 1, 0.0), ("LYS", 2, 3.8), ("VAL", 3, 7.6)]
+PDB = "".join(
+    f"ATOM  {i:5d}  CA  {name} A{i:4d}    {x:8.3f}{x:8.3f}{0.0:8.3f}  1.00 20.00           C\n" for name, i, x in ATOMS
+).encode()
+COLUMNS = (
+    "group_PDB id type_symbol label_atom_id label_alt_id label_comp_id label_asym_id label_seq_id Cartn_x Cartn_y "
+    "Cartn_z occupancy B_iso_or_equiv auth_seq_id auth_asym_id pdbx_PDB_model_num pdbx_PDB_ins_code"
+)
+MMCIF = "data_x\nloop_\n" + "".join(f"_atom_site.{name}\n" for name in COLUMNS.split())
+MMCIF += "".join(f"ATOM {i} C CA . {name} A {i} {x} {x} 0.0 1.0 20.0 {i} A 1 ?\n" for name, i, x in ATOMS)
 SCALES = (b"# x\naa\tcharge\tmass\nD\t-1\t115\nK\t1\t128.5\nA\t0\t71\n",)
 
 
@@ -110,7 +122,14 @@ def _scales(path: Path) -> None:
         read_scales(path).standardised(PROTEIN)
 
 
+def _contacts(path: Path) -> None:
+    read_contacts(path, "MKV")
+
+
 READERS = (
+    Reader("contacts in tables", _contacts, lambda: CONTACTS, suffix=".tsv"),
+    Reader("contacts in pdb", _contacts, lambda: [PDB], suffix=".pdb"),
+    Reader("contacts in mmcif", _contacts, lambda: [MMCIF.encode()], suffix=".cif"),
     Reader("pssm of psi-blast", _profiles, lambda: [PSSM], ("--profiles",), ".pssm"),
     Reader("profiles in tar", _profiles, _tar, suffix=".tar"),
     Reader("hmmer, profiles", _profiles, _hmms, suffix=".hmm", own_process=True),

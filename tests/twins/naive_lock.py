@@ -20,13 +20,21 @@ def distances(letters, matrix):
     return found | {pair: lowest for a in letters for pair in ((a, "*"), ("*", a))} | {("*", "*"): 0.0}
 
 
-def lock(xs, ys, B, weights, g=1.0, h=1.0, h_additive=1.0, s=1.0, s_additive=1.0):
-    """Return the matrix for two lists of strings, as nested lists."""
-    return [[_pair(x, y, B, weights, g, h, h_additive, s, s_additive) for y in ys] for x in xs]
+def lock(xs, ys, B, weights, pairs=(), **values):
+    """Return the matrix for two lists of strings, as nested lists; `pairs` are positions in contact, from 0."""
+    return [[_pair(x, y, B, weights, pairs, **values) for y in ys] for x in xs]
 
 
-def _pair(x, y, B, weights, g, h, h_additive, s, s_additive):
+def _pair(x, y, B, weights, pairs, g=1.0, h=1.0, h_additive=1.0, h_contact=1.0, s=1.0, s_additive=1.0, s_contact=1.0):
     values = [B[a, b] for a, b in zip(x, y, strict=True)]
     near = math.exp(g * sum(e * value for e, value in zip(weights, values, strict=True)))
     local = sum(math.exp(h * value) for value in values)
-    return s * near * local + s_additive * sum(math.exp(h_additive * value) for value in values)
+    both = [math.exp(h_contact * (values[i] + values[j])) for i, j in pairs]
+    mean = sum(both) / len(both) if both else 0.0
+    additive = sum(math.exp(h_additive * value) for value in values)
+    return s * near * local + s_additive * additive + s_contact * len(values) * mean
+
+
+def contacts(atoms, distance):
+    """Return the pairs of rows of atoms, each with x, y and z, within a distance."""
+    return [(i, j) for j in range(len(atoms)) for i in range(j) if math.dist(atoms[i], atoms[j]) <= distance]

@@ -2,20 +2,22 @@
 
 import copy
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from seqkern.core.errors import ParameterError, SequenceError
-from seqkern.core.parameters import fixed, numbers, real, text
-from seqkern.core.types import Floats, Ints
+from seqkern.core.parameters import fixed, integer, numbers, real, text
+from seqkern.core.public_files import local_path
+from seqkern.core.types import Arrays, Floats, Header, Ints
+from seqkern.formats.residues import read_contacts
 from seqkern.kernels.capabilities import Traits
 from seqkern.kernels.gradients import KernelGradient, Square, log_gamma_prior
-from seqkern.kernels.kernel import SequenceKernel
+from seqkern.kernels.kernel import SequenceKernel, check_files
 from seqkern.kernels.prepared import Plan
 from seqkern.kernels.substitution_scores import matrix_scores
 from seqkern.kernels.vectors import _vector
@@ -31,11 +33,16 @@ CHUNK_ROWS = 64
 """Rows of a block whose residues are looked up together."""
 CHUNK_PAIRS = 1 << 13
 """Pairs of samples whose counts are multiplied together."""
+PAIR_MATRICES = 12
+"""Number of n × n matrices that learning keeps for pairs of positions, besides those for positions."""
 WEIGHT_DEVIATION = 0.5
 """Standard deviation of the logarithm of a position weight, in its prior."""
 
-DECAYS = "distance_decay", "local_decay", "additive_decay"
-SCALES = "local_scale", "additive_scale"
+DECAYS = "distance_decay", "local_decay", "additive_decay", "contact_decay"
+SCALES = "local_scale", "additive_scale", "contact_scale"
+
+Letters: TypeAlias = npt.NDArray[np.unsignedinteger[Any]]
+"""Codes of residues, or of the two residues at pairs of positions."""
 
 
 class LOCKKernel(SequenceKernel):
@@ -48,6 +55,11 @@ class LOCKKernel(SequenceKernel):
 
     A masked residue, such as a gap or X, is one more letter, as far from all others as the two least similar letters.
 
+    With `contacts` or `neighbours` there is a third sum, a model of pairs of positions: of those in contact in the
+    structure, and of those near each other in the sequence. It suits landscapes with epistasis between residues that
+    touch. `fit` reads the contacts; in a structure, it aligns the chain that is most similar to the commonest residues
+    of the training sequences. Residues are in contact within 8 Å between their Cβ atoms, Cα for glycine.
+
     Notes
     -----
     With S the substitution matrix, B_ab = c (S_ab − S_aa / 2 − S_bb / 2), where c makes −¼ its median,
@@ -55,13 +67,15 @@ class LOCKKernel(SequenceKernel):
     .. math::
 
         K(x, y) = s \exp\Bigl(g \sum_l e_l B_{x_l y_l}\Bigr) \sum_l \exp(h B_{x_l y_l})
-        + s' \sum_l \exp(h' B_{x_l y_l})
+        + s' \sum_l \exp(h' B_{x_l y_l}) + s'' \frac{L}{|P|} \sum_{(l, m) ∈ P} \exp(h'' (B_{x_l y_l} + B_{x_m y_m}))
 
-    The priors for `likelihood` are standard normal distributions of ln g, ln h and ln h', normal distributions with
-    standard deviation ½ of ln e_l, and Gamma(2, 2) of s, s' and the noise, in units of the variance of the labels.
-    Positions that do not vary in the training set keep their weight.
+    with L the length and P the pairs of positions, without which the third sum is 0. The priors for `likelihood` are
+    standard normal distributions of ln g, ln h, ln h' and ln h'', normal distributions with standard deviation ½ of
+    ln e_l, and Gamma(2, 2) of s, s', s'' and the noise, in units of the variance of the labels. Positions that do not
+    vary in the training set keep their weight.
 
-    Complexity: O(L·b) per pair, with b the number of letters at a position.
+    Complexity: O(L·b) per pair, with b the number of letters at a position; and as much for each pair of P, with b the
+    number of its pairs of letters.
 
     Definiteness: positive semi-definite; a matrix for which it is not is refused.
 
@@ -111,6 +125,18 @@ class LOCKKernel(SequenceKernel):
     position_weights: list[float] | None = numbers(
         default=None, low=0, each="position weight", doc="e_l, one for each position; 1 by default."
     )
+    contacts: str | None = text(
+        default=None,
+        path=True,
+        remedy="give a structure, or a table of pairs of positions",
+        doc="File of pairs in P: a structure (.pdb, .ent, .cif, .mmcif, compressed or not), or a table whose first two "
+        "columns are positions, counted from 1.",
+    )
+    neighbours: int = integer(
+        default=0, low=0, doc="Largest distance along the sequence of two positions that are a pair in P."
+    )
+    contact_decay: float = real(default=1.0, low=0, open_low=True, doc="h'', as h', of the sum over P.")
+    contact_scale: float = real(default=1.0, low=0, doc="s'', the factor of the sum over P.")
     normalize: bool = fixed(False)
     zero_diagonal: Literal["error", "zero"] = fixed("error")
 
@@ -118,7 +144,44 @@ class LOCKKernel(SequenceKernel):
     def examples(cls) -> list["LOCKKernel"]:
         """Return kernels for the contract suite."""
         weights = [0.5, 1.0, 2.0, 0.0] * 6
-        return [cls(), cls(matrix="BLOSUM62", distance_decay=0.3, position_weights=weights, alphabet="protein")]
+        near = cls(neighbours=2, contact_scale=0.5, contact_decay=2.0)
+        return [cls(), near, cls(matrix="BLOSUM62", distance_decay=0.3, position_weights=weights, alphabet="protein")]
+
+    def _traits(self, declared: Traits) -> Traits:
+        return replace(declared, data_dependent=self.contacts is not None)
+
+    def _files(self) -> tuple[str, ...]:
+        """Return the path of the file of contacts, if there is one."""
+        return () if self.contacts is None else (self.contacts,)
+
+    # ---- the pairs of positions --------------------------------------------------------------------------
+
+    def _fit(self, X: SequenceSet, y: Any) -> None:
+        if self.contacts is not None:
+            check_files(self)
+            letters = X.alphabet.letters + "X"
+            common = "".join(letters[np.bincount(column).argmax()] for column in position_codes(X).T)
+            self.contacts_, self.length_ = read_contacts(local_path(self.contacts), common), len(common)
+
+    def fitted_state(self) -> tuple[Header, Arrays]:
+        """Return (JSON dict, dict of arrays): the length of the sequences, and the pairs in contact."""
+        return ({"length": self.length_}, {"contacts": self.contacts_}) if self._fitted else ({}, {})
+
+    def restore_fitted(self, header: Header, arrays: Arrays) -> None:
+        """Restore the state returned by `fitted_state`."""
+        if header:
+            self.length_, self.contacts_ = int(header["length"]), arrays["contacts"]
+
+    def _pairs(self, length: int) -> Ints:
+        """Return P, int64 (k, 2), positions counted from 0."""
+        near = [np.arange(length - step)[:, None] + [0, step] for step in range(1, min(self.neighbours + 1, length))]
+        known = self.contacts_ if self._fitted else np.empty((0, 2), dtype=np.int64)
+        return np.unique(np.concatenate([known, *near]), axis=0)
+
+    def _pair_distances(self, alphabet: Alphabet) -> Floats:
+        """Return B_ab + B_cd by the codes of (a, c) and (b, d); equal sums are equal to the last bit."""
+        B = self._distances(alphabet)
+        return np.add.outer(B, B).transpose(0, 2, 1, 3).reshape(len(B) ** 2, -1).round(12)
 
     # ---- the matrix --------------------------------------------------------------------------------------
 
@@ -134,12 +197,20 @@ class LOCKKernel(SequenceKernel):
         self._check_length(X, None if like is None or not len(like) else like.codes.shape[1])
         self._distances(X.alphabet)  # refuses a matrix that does not suit
         length = int(X.lengths.max(initial=0))
-        return Positions.of(X, length * self.local_scale + self.additive_scale * length)
+        square = length * self.local_scale + self.additive_scale * length
+        made = Positions.of(position_codes(X), X.alphabet, square)
+        pairs = self._pairs(length)
+        if not len(pairs):
+            return made
+        codes = pair_codes(made.codes, pairs, X.alphabet.size + 1)
+        return replace(made, square=square + self.contact_scale * length, pairs=Positions.of(codes, X.alphabet, 0.0))
 
     def _check_length(self, X: SequenceSet, others: int | None = None) -> None:
         """Raise SequenceError unless sequences have as many residues as others, and as there are position weights."""
         given = None if self.position_weights is None else len(self.position_weights)
-        for wanted, known in ((others, "others have"), (given, "there are position weights for")):
+        contacts = self.length_ if self._fitted else None
+        sizes = (others, "others have"), (given, "there are position weights for"), (contacts, "the contacts are for")
+        for wanted, known in sizes:
             if len(X) and wanted not in (None, X.lengths[0]):
                 raise SequenceError(
                     f"has {X.lengths[0]} residues, {known} {wanted}",
@@ -151,28 +222,29 @@ class LOCKKernel(SequenceKernel):
         if not len(cols):
             return
         B = self._distances(cols.alphabet)
-        places, letters = cols.places, cols.letters
+        length = cols.codes.shape[1]
         # exp(2 b) below, so that its bits are those of other radial kernels
-        weights = 0.5 * self.distance_decay * self._weights(cols.codes.shape[1])[places]
+        weights = 0.5 * self.distance_decay * self._weights(length)
         tables = np.stack([B, np.exp(self.local_decay * B), np.exp(self.additive_decay * B)])
-        present = np.ascontiguousarray((cols.codes[:, places] == letters).T, dtype=np.float64)
         nothing = np.zeros(max(len(rows), len(cols)))
-        for start in range(0, len(rows), CHUNK_ROWS):
-            part = out[start : start + CHUNK_ROWS]
-            cells = rows.codes[start : start + CHUNK_ROWS, places] * np.intp(len(B)) + letters
-            found = np.take(tables.reshape(3, -1), cells, axis=1)
-            found[0] *= weights
-            sums = np.empty((3 * len(part), len(cols)))
-            _vector.products(found.reshape(len(sums), -1), present, sums)
-            near, local, additive = sums.reshape(3, len(part), -1)
+        for chunk, (near, local, additive) in sums_over_positions(rows, cols, tables, weights):
+            part = out[chunk]
             _vector.radial(near, nothing[: len(part)], nothing[: len(cols)], 1.0)
             np.multiply(near, local, out=part)
             part *= self.local_scale
             part += self.additive_scale * additive
+        if rows.pairs is not None and cols.pairs is not None:
+            tables = np.exp(self.contact_decay * self._pair_distances(cols.alphabet))[None]
+            factor = cols.pairs.codes.shape[1]
+            for chunk, (contact,) in sums_over_positions(rows.pairs, cols.pairs, tables):
+                out[chunk] += self.contact_scale * (contact / factor * length)
 
     def _plan(self, X: Any, Y: Any) -> Plan:
         sets = [Z for Z in (X, Y) if Z is not None]
-        letters = max(len(occurring(position_codes(Z), Z.alphabet.size + 1)[0]) for Z in sets)
+        letters, length = max(
+            (len(occurring(position_codes(Z), Z.alphabet.size + 1)[0]), int(Z.lengths.max(initial=1))) for Z in sets
+        )
+        letters += letters * len(self._pairs(length)) // length
         pairs = len(sets[0]) * len(sets[-1]) / (2 if Y is None else 1)
         return Plan(
             "vectors",
@@ -185,7 +257,9 @@ class LOCKKernel(SequenceKernel):
     def _suited(self, X: SequenceSet) -> "LOCKKernel":
         self._check_length(X)
         made = copy.copy(self)
-        made.position_weights = self._weights(int(X.lengths.max(initial=0))).tolist()
+        length = int(X.lengths.max(initial=0))
+        made.position_weights = self._weights(length).tolist()
+        made._learning_matrices += PAIR_MATRICES * (len(self._pairs(length)) > 0)
         return made
 
     def _with_values(self, values: Mapping[str, float]) -> "LOCKKernel":
@@ -199,7 +273,8 @@ class LOCKKernel(SequenceKernel):
         return made
 
     def _own_tunable(self) -> dict[str, float]:
-        own = {name: float(getattr(self, name)) for name in (*DECAYS, *SCALES)}
+        names = [*DECAYS, *SCALES] if self.neighbours or self.contacts else [*DECAYS[:3], *SCALES[:2]]
+        own = {name: float(getattr(self, name)) for name in names}
         return own | {weight_name(place): weight for place, weight in enumerate(self._weights().tolist())}
 
     def _refining(self) -> dict[str, float]:
@@ -222,15 +297,20 @@ class LOCKKernel(SequenceKernel):
         if at.shared.get("values") != values:
             B = self._distances(at.X.alphabet)
             if "pairs" not in at.shared:
-                at.shared["pairs"] = Pairs(position_codes(at.X), B)
-            made = Terms.of(at.shared["pairs"], values[:3], weights)
+                codes, pairs = position_codes(at.X), self._pairs(len(weights))
+                at.shared["pairs"] = Pairs(codes, B)
+                if len(pairs):
+                    both = self._pair_distances(at.X.alphabet)
+                    at.shared["contacts"] = Counts(pair_codes(codes, pairs, len(B)), both)
+            made = Terms.of(at.shared["pairs"], at.shared.get("contacts"), values[:4], weights)
             at.shared.update(values=values, terms=made)
         found: Terms = at.shared["terms"]
         return found
 
     def _raw_matrix(self, at: KernelGradient) -> Square:
         terms = self._terms(at)
-        return self.local_scale * terms.near * terms.local + self.additive_scale * terms.additive
+        whole = self.local_scale * terms.near * terms.local + self.additive_scale * terms.additive
+        return whole if terms.contact is None else whole + self.contact_scale * terms.contact
 
     def _derivative(self, name: str, at: KernelGradient) -> Square:
         terms = self._terms(at)
@@ -245,8 +325,10 @@ class LOCKKernel(SequenceKernel):
             "distance_decay": lambda: self.local_scale * terms.distance * terms.near * terms.local,
             "local_decay": lambda: self.local_scale * terms.near * terms.local_slope,
             "additive_decay": lambda: self.additive_scale * terms.additive_slope,
+            "contact_decay": lambda: self.contact_scale * terms.contact_slope,
             "local_scale": lambda: terms.near * terms.local,
             "additive_scale": lambda: terms.additive.copy(),
+            "contact_scale": lambda: terms.contact.copy(),
         }
 
     def _contracted(self, weights: Square, at: KernelGradient, names: Sequence[str]) -> dict[str, float]:
@@ -270,6 +352,11 @@ def position_codes(X: SequenceSet) -> npt.NDArray[np.uint8]:
     return np.minimum(code_matrix(X), np.uint8(X.alphabet.size))
 
 
+def pair_codes(codes: Letters, pairs: Ints, size: int) -> Letters:
+    """Return one code for the two residues at each pair of positions, uint16 (n, pairs)."""
+    return codes[:, pairs[:, 0]].astype(np.uint16) * np.uint16(size) + codes[:, pairs[:, 1]]
+
+
 @lru_cache(maxsize=16)
 def normalised_matrix(alphabet: Alphabet, name: str | None) -> Floats:
     """Return B of `LOCKKernel`, float64 (size + 1, size + 1), for a matrix of Biopython or (None) equal letters."""
@@ -291,41 +378,61 @@ def normalised_matrix(alphabet: Alphabet, name: str | None) -> Floats:
 
 @dataclass(frozen=True)
 class Positions:
-    """Payload: the residues at each position, and the letters that occur at each."""
+    """Payload: the residues at each position, and the letters that occur at each; the same of pairs of positions."""
 
-    codes: npt.NDArray[np.uint8]  # shape (n, length)
+    codes: Letters  # shape (n, length)
     places: Ints  # shape (k,): Position of each pair of a position and a letter that occurs there
-    letters: npt.NDArray[np.uint8]  # shape (k,)
+    letters: Letters  # shape (k,)
     alphabet: Alphabet
     square: float  # K(x, x)
+    pairs: "Positions | None" = None
 
     @classmethod
-    def of(cls, X: SequenceSet, square: float) -> "Positions":
+    def of(cls, codes: Letters, alphabet: Alphabet, square: float) -> "Positions":
         """Return the payload of sequences of one length."""
-        codes = position_codes(X)
-        places, letters = occurring(codes, X.alphabet.size + 1)
-        return cls(codes, places, letters, X.alphabet, square)
+        return cls(codes, *occurring(codes, int(codes.max(initial=0)) + 1), alphabet, square)
 
     def __len__(self) -> int:
         return len(self.codes)
 
     def rows(self, start: int, stop: int) -> "Positions":
         """Return the records `start` to `stop`, as a view."""
-        return replace(self, codes=self.codes[start:stop])
+        pairs = None if self.pairs is None else self.pairs.rows(start, stop)
+        return replace(self, codes=self.codes[start:stop], pairs=pairs)
 
     def diagonal(self) -> Floats:
         """Return K(x, x), float64 (n,)."""
         return np.full(len(self), self.square)
 
 
-def occurring(codes: npt.NDArray[np.uint8], size: int) -> tuple[Ints, npt.NDArray[np.uint8]]:
+def occurring(codes: Letters, size: int) -> tuple[Ints, Letters]:
     """Return (position, letter) of all that occur, by position."""
     n, length = codes.shape
     cells = np.zeros(length * size, dtype=bool)
     for start in range(0, n, CHUNK_PAIRS):
         cells[(np.arange(length) * size + codes[start : start + CHUNK_PAIRS]).reshape(-1)] = True
     found = np.flatnonzero(cells)
-    return found // size, (found % size).astype(np.uint8)
+    return np.asarray(found // size, dtype=np.int64), (found % size).astype(codes.dtype)
+
+
+def sums_over_positions(
+    rows: Positions, cols: Positions, tables: Floats, weights: Floats | None = None
+) -> Iterator[tuple[slice, Floats]]:
+    """Yield for some rows the sums over positions of tables of two letters, float64 (tables, rows, columns).
+
+    The first table is multiplied by weights of the positions.
+    """
+    places, letters = cols.places, cols.letters
+    present = np.ascontiguousarray((cols.codes[:, places] == letters).T, dtype=np.float64)
+    for start in range(0, len(rows), CHUNK_ROWS):
+        chunk = slice(start, start + CHUNK_ROWS)
+        cells = rows.codes[chunk, places] * np.intp(tables.shape[-1]) + letters
+        found = np.take(tables.reshape(len(tables), -1), cells, axis=1)
+        if weights is not None:
+            found[0] *= weights[places]
+        sums = np.empty((found.shape[0] * found.shape[1], len(cols)))
+        _vector.products(found.reshape(len(sums), -1), present, sums)
+        yield chunk, sums.reshape(len(tables), -1, len(cols))
 
 
 # The matrices of the training samples while parameters are learned.
@@ -336,12 +443,10 @@ def occurring(codes: npt.NDArray[np.uint8], size: int) -> tuple[Ints, npt.NDArra
 # residue that differs, instead of one for each pair of samples and position.
 
 
-class Pairs:
-    """All pairs of n training samples: sums over positions of functions of B, and of weights times B."""
+class Counts:
+    """All pairs of n training samples: sums over positions, or pairs of positions, of functions of B."""
 
-    def __init__(self, codes: npt.NDArray[np.uint8], B: Floats) -> None:
-        from scipy.sparse import csr_array  # imported here: it slows start-up
-
+    def __init__(self, codes: Letters, B: Floats) -> None:
         n, length = codes.shape
         varying = np.flatnonzero((codes != codes[:1]).any(axis=0))
         self.values, index = np.unique(B, return_inverse=True)
@@ -354,7 +459,27 @@ class Pairs:
         for place in varying:
             here = codes[:, place]
             cells[first + index[here[rows], here[cols]]] += 1
+        self.n, self.length = n, length
 
+    def functions(self, tables: Floats) -> Floats:
+        """Return Σ_l f(B) of all pairs, float64 (k, n, n), for functions f given at each of `values`, (k, values)."""
+        result = np.empty((len(tables), self.n**2))
+        for start in range(0, len(self.counts), CHUNK_PAIRS):
+            part = slice(start, start + CHUNK_PAIRS)
+            found = tables @ self.counts[part].T.astype(np.float64)
+            for row, values in zip(result, found, strict=True):
+                row[self.upper[part]] = row[self.lower[part]] = values
+        return result.reshape(-1, self.n, self.n)
+
+
+class Pairs(Counts):
+    """All pairs of n training samples: also sums over positions of weights times B."""
+
+    def __init__(self, codes: npt.NDArray[np.uint8], B: Floats) -> None:
+        from scipy.sparse import csr_array  # imported here: it slows start-up
+
+        super().__init__(codes, B)
+        n, length = codes.shape
         common = np.array([np.bincount(column, minlength=len(B)).argmax() for column in codes.T], dtype=np.intp)
         places, letters = occurring(codes, len(B))
         rare = letters != common[places]
@@ -370,7 +495,6 @@ class Pairs:
         self.to_common = B[codes, common]
         both = B[codes[:, self.places], letters] - (self.to_common[:, self.places] + B[common[self.places], letters])
         self.beyond = np.ascontiguousarray(both.T)
-        self.length = length
 
     def weighted(self, weights: Floats) -> Square:
         """Return Σ_l e_l B of all pairs, float64 (n, n)."""
@@ -386,17 +510,6 @@ class Pairs:
         beyond = np.einsum("kj,kj->k", self.transposed @ products, self.beyond)
         return 2 * products.sum(axis=1) @ self.to_common + np.bincount(self.places, beyond, minlength=self.length)
 
-    def functions(self, tables: Floats) -> Floats:
-        """Return Σ_l f(B) of all pairs, float64 (k, n, n), for functions f given at each of `values`, (k, values)."""
-        n = len(self.to_common)
-        result = np.empty((len(tables), n * n))
-        for start in range(0, len(self.counts), CHUNK_PAIRS):
-            part = slice(start, start + CHUNK_PAIRS)
-            found = tables @ self.counts[part].T.astype(np.float64)
-            for row, values in zip(result, found, strict=True):
-                row[self.upper[part]] = row[self.lower[part]] = values
-        return result.reshape(-1, n, n)
-
 
 @dataclass(frozen=True, eq=False)
 class Terms:
@@ -408,13 +521,19 @@ class Terms:
     local_slope: Square  # its derivative by h
     additive: Square  # Σ_l exp(h' B)
     additive_slope: Square  # its derivative by h'
+    contact: Any = None  # L / |P| Σ_P exp(h'' (B + B)), if there are pairs of positions
+    contact_slope: Any = None  # its derivative by h''
 
     @classmethod
-    def of(cls, pairs: Pairs, decays: Sequence[float], weights: Floats) -> "Terms":
-        """Return them for all pairs of the training samples, for g, h and h'."""
-        tables = [np.exp(decay * pairs.values) for decay in decays[1:]]
+    def of(cls, pairs: Pairs, contacts: Counts | None, decays: Sequence[float], weights: Floats) -> "Terms":
+        """Return them for all pairs of the training samples, for g, h, h' and h''."""
+        tables = [np.exp(decay * pairs.values) for decay in decays[1:3]]
         tables = [table for one in tables for table in (one, one * pairs.values)]
         equal = len(set(weights[pairs.places].tolist())) == 1
         sums = pairs.functions(np.stack([*tables, pairs.values][: 5 if equal else 4]))
         distance = sums[4] * weights[pairs.places[0]] if equal else pairs.weighted(weights)
-        return cls(distance, np.exp(decays[0] * distance), *sums[:4])
+        near: list[Square] = []
+        if contacts is not None:
+            table = pairs.length / contacts.length * np.exp(decays[3] * contacts.values)
+            near = list(contacts.functions(np.stack([table, table * contacts.values])))
+        return cls(distance, np.exp(decays[0] * distance), *sums[:4], *near)
