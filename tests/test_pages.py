@@ -6,6 +6,7 @@ They take minutes, so that a plain ``pytest`` leaves them out; ``pytest -m page`
 import importlib.util
 
 import pytest
+import warm
 from conftest import ROOT
 
 spec = importlib.util.spec_from_file_location("run_pages", ROOT / "docs" / "run_pages.py")
@@ -16,7 +17,7 @@ spec.loader.exec_module(pages)
 @pytest.mark.page
 @pytest.mark.parametrize("path", pages.PAGES, ids=lambda path: path.stem)
 def test_a_page_runs_and_prints_what_it_shows(path, tmp_path):
-    _, compared = pages.run(path.read_text(encoding="utf-8"), tmp_path)
+    _, compared = pages.run(path.read_text(encoding="utf-8"), tmp_path, str(warm.programs()))
     assert compared
     different = [(shown, printed) for _, shown, printed in compared if not pages.alike(shown, printed)]
     assert different == [], "python docs/run_pages.py --update writes the new output into the pages"
