@@ -84,10 +84,10 @@ def passed(compiled):
 @pytest.mark.parametrize(
     ("suite", "toy", "least"),
     [
-        ("test_kernel_contract", "toy-composition", 22),
-        ("test_kernel_contract", "toy-spaced", 76),
-        ("test_kernel_contract", "toy-common-substrings", 69),
-        ("test_solver_contract", "MeansClassifier", 75),
+        ("test_kernel_contract", "toy-composition", 19),
+        ("test_kernel_contract", "toy-spaced", 67),
+        ("test_kernel_contract", "toy-common-substrings", 60),
+        ("test_solver_contract", "MeansClassifier", 73),
     ],
 )
 def test_a_new_module_passes_the_contract(passed, suite, toy, least):

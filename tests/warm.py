@@ -108,7 +108,8 @@ def _answer(asking):
     modes = {"stdin": "r", "stdout": "w", "stderr": "w"}
     for number, (name, mode) in enumerate(modes.items()):
         setattr(sys, name, os.fdopen(number, mode, errors="backslashreplace", closefd=False))
-    sys.stderr.reconfigure(line_buffering=True)
+    for stream in (sys.stdout, sys.stderr):
+        stream.reconfigure(line_buffering=True)
     # a fork is silent, but this one is a program of its own
     sys.modules["seqkern.core.progress"]._forked = False
     os.chdir(request["folder"])
