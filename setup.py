@@ -3,12 +3,13 @@
 C headers (``_*.h``) beside a module, or in the folder above, may be included by it. Cython's memoryview code, which
 would be 25,000 lines in each module, is compiled once (``seqkern._cyutility``). ``SEQKERN_DEBUG=1`` builds with
 bounds checks and warnings, ``SEQKERN_TRACE=seqkern/solvers`` the modules of that folder so that `coverage` sees their
-lines.
+lines. With ``CYTHON_CACHE_DIR``, what Cython makes of the same source is taken from that folder.
 
 The same sources, compiler and flags give the same bytes in any folder: results are kept by a digest of these files
 (`seqkern.core.package_files`), and a reinstallation must not make a study run again.
 """
 
+import multiprocessing
 import os
 from pathlib import Path
 
@@ -56,6 +57,9 @@ setup(
     cmdclass={"build_ext": BuildExtensions},
     ext_modules=cythonize(
         list(extensions()),
+        cache="CYTHON_CACHE_DIR" in os.environ,
+        # other ways to start a process import this file again
+        nthreads=os.cpu_count() if multiprocessing.get_start_method() == "fork" else 0,
         compiler_directives={
             "language_level": 3,
             "boundscheck": DEBUG,

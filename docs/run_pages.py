@@ -30,7 +30,7 @@ PROGRESS = re.compile(r"seqkern: .* elapsed, .* in use")  # written every 30 sec
 NUMBER = re.compile(r"[-−]?\d[\d,]*\.?\d*(?:e-?\d+)?")
 
 
-def run(page: str, folder: Path) -> tuple[str, list[tuple[str, str, str]]]:
+def run(page: str, folder: Path, programs: str = "") -> tuple[str, list[tuple[str, str, str]]]:
     """Run a page.
 
     Parameters
@@ -39,6 +39,8 @@ def run(page: str, folder: Path) -> tuple[str, list[tuple[str, str, str]]]:
         Its text.
     folder : Path
         Where its commands run.
+    programs : str
+        A folder of programs that are found first.
 
     Returns
     -------
@@ -48,6 +50,7 @@ def run(page: str, folder: Path) -> tuple[str, list[tuple[str, str, str]]]:
         Of each block with output: the command, what the page shows, what was printed.
     """
     environment = surroundings(folder)
+    environment["PATH"] = os.pathsep.join(filter(None, [programs, environment["PATH"]]))
     compared, pieces, end, printed, command = [], [], 0, None, ""
     for found in BLOCK.finditer(page):
         between, (_, language, file, text) = page[end : found.start()], found.groups()

@@ -23,14 +23,21 @@ def load():
         sys.path.remove(folder)
 
 
+@pytest.fixture(scope="module")
+def class_pages(load, tmp_path_factory):
+    """Return the folder of the pictures and the pages of kernels, solvers and layers."""
+    folder = tmp_path_factory.mktemp("classes")
+    return folder, load("class_pages").pages(folder)
+
+
 def test_notes_are_about_kernels_that_exist():
     notes = yaml.safe_load((ROOT / "docs" / "reference" / "kernels.yaml").read_text(encoding="utf-8"))
     assert sorted(notes) == sorted(KERNELS.names)
     assert all({"use"} <= set(note) <= {"use", "formula", "picture", "data"} for note in notes.values())
 
 
-def test_pages_say_when_to_use_a_class_and_show_inherited_methods(load, tmp_path):
-    pages = load("class_pages").pages(tmp_path)
+def test_pages_say_when_to_use_a_class_and_show_inherited_methods(class_pages):
+    _, pages = class_pages
     assert ":See also: :doc:`spectrum <kernel-spectrum>`, :doc:`gapped_kmer" in pages["kernel-mismatch.rst"]
     assert ".. automethod:: __call__" in pages["kernel-mismatch.rst"]
     assert ":When to use: For few support features" in pages["solver-psvc.rst"]
@@ -47,12 +54,12 @@ def test_docstrings_have_lowered_indices_but_names_stay(load):
     assert indices("n_threads, best_params_ and C_SVM") == "n_threads, best_params_ and C_SVM"
 
 
-def test_each_kernel_solver_and_layer_has_a_page(load, tmp_path):
-    pages = load("class_pages").pages(tmp_path)
+def test_each_kernel_solver_and_layer_has_a_page(class_pages):
+    folder, pages = class_pages
     for kind, table in {"kernel": KERNELS, "solver": SOLVERS, "layer": LAYERS}.items():
         assert [name for name in table.classes if f"{kind}-{name}.rst" not in pages] == []
     assert ".. math::" in pages["kernel-spectrum.rst"]
-    assert (tmp_path / "kernel-spectrum.svg").is_file()
+    assert (folder / "kernel-spectrum.svg").is_file()
 
 
 def test_a_kernel_without_a_note_has_a_page(load, tmp_path):

@@ -61,6 +61,7 @@ def test_unknown_names_are_refused():
         from seqkern.kernels import NoSuchKernel  # noqa: F401
 
 
+@pytest.mark.nightly
 def test_a_type_checker_knows_every_public_name(monkeypatch):
     api = pytest.importorskip("mypy.api")
     code = "from seqkern.kernels import SpectrumKernel, NoSuchKernel\nfrom seqkern.solvers import CSVC"

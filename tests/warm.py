@@ -1,7 +1,7 @@
 """Snakemake and ``seqkern`` as forks of one process that has imported what they need, which is most of their time.
 
-``warm.py FOLDER`` is that process. ``snakemake`` asks it, and so does the script ``seqkern`` that it puts first on the
-path of the jobs. It ends when its standard input does, that is, with the process that has started it.
+``warm.py FOLDER`` is that process. ``snakemake`` asks it, and so do the scripts in ``programs()``, which are first on
+the path of the jobs. It ends when its standard input does, that is, with the process that has started it.
 """
 
 import atexit
@@ -29,7 +29,7 @@ import json, os, socket, sys
 with socket.socket(socket.AF_UNIX) as server:
     server.connect({address!r})
     socket.send_fds(server, [b"."], [0, 1, 2])
-    request = dict(program="seqkern", line=sys.argv[1:], folder=os.getcwd(), environment=dict(os.environ))
+    request = dict(program={program!r}, line=sys.argv[1:], folder=os.getcwd(), environment=dict(os.environ))
     server.sendall(json.dumps(request).encode() + b"\\n")
     status = server.recv(1)
 os._exit(status[0] if status else 137)
@@ -38,7 +38,7 @@ os._exit(status[0] if status else 137)
 
 def snakemake(line, folder):
     """Return what ``subprocess.run`` returns for ``snakemake LINE`` in a folder."""
-    home = _started()
+    home = programs()
     environment = {**os.environ, "PATH": f"{home}:{os.path.dirname(sys.executable)}:{os.environ['PATH']}"}
     if not (home / "socket").exists():
         command = [sys.executable, "-m", "snakemake", *line]
@@ -57,16 +57,17 @@ def snakemake(line, folder):
 
 
 @functools.cache
-def _started():
-    """Return the folder of the process that forks, with its socket; an empty one where forks are not safe."""
+def programs():
+    """Return a folder with the scripts ``seqkern`` and ``snakemake``; an empty one where forks are not safe."""
     folder = Path(tempfile.mkdtemp())
     if sys.platform == "linux":
-        script = folder / "seqkern"
-        script.write_text(CLIENT.format(python=sys.executable, address=str(folder / "socket")))
-        script.chmod(0o755)
+        for name in ("seqkern", "snakemake"):
+            script = folder / name
+            script.write_text(CLIENT.format(python=sys.executable, address=str(folder / "socket"), program=name))
+            script.chmod(0o755)
         pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
-        _started.process = subprocess.Popen([sys.executable, __file__, folder], **pipes)
-        assert _started.process.stdout.readline() == b"ready\n"
+        programs.process = subprocess.Popen([sys.executable, __file__, folder], **pipes)
+        assert programs.process.stdout.readline() == b"ready\n"
     return folder
 
 
@@ -107,7 +108,10 @@ def _answer(asking):
     modes = {"stdin": "r", "stdout": "w", "stderr": "w"}
     for number, (name, mode) in enumerate(modes.items()):
         setattr(sys, name, os.fdopen(number, mode, errors="backslashreplace", closefd=False))
-    sys.stderr.reconfigure(line_buffering=True)
+    for stream in (sys.stdout, sys.stderr):
+        stream.reconfigure(line_buffering=True)
+    # a fork is silent, but this one is a program of its own
+    sys.modules["seqkern.core.progress"]._forked = False
     os.chdir(request["folder"])
     os.environ.clear()
     os.environ.update(request["environment"])

@@ -14,14 +14,6 @@ from conftest import ROOT
 from seqkern.cli.main import VERBS, build_parser, main, request_class
 
 
-@pytest.mark.parametrize("verb", VERBS)
-def test_every_verb_has_help_with_an_example(verb, capsys):
-    assert main([verb, "--help"]) == 0
-    out = capsys.readouterr().out
-    assert "example:" in out
-    assert f"seqkern {verb}" in out
-
-
 def test_the_first_help_fits_a_terminal_and_the_rest_is_behind_help_all(capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
     pages = {}
@@ -40,19 +32,20 @@ def test_the_first_help_fits_a_terminal_and_the_rest_is_behind_help_all(capsys, 
         assert max(map(len, lines)) <= 80
 
 
-@pytest.mark.parametrize("verb", VERBS)
-def test_help_shows_few_options_and_help_all_the_others(verb, capsys):
-    assert {name for base in request_class(verb).__mro__ for name in vars(base).get("_everyday", ())} <= set(
-        request_class(verb).declarations()
-    )
-    options = set(build_parser(verb)._option_string_actions) - {"-h", "--help", "--help-all"}
-    assert main([verb, "--help"]) == 0
-    short = capsys.readouterr().out
-    assert main([verb, "--help-all"]) == 0
-    full = capsys.readouterr().out
-    assert [name for name in options if name not in full] == []
-    assert len(re.findall(r"^  -", short, flags=re.MULTILINE)) <= 20
-    assert (short == full) == ("--help-all" not in short)
+def test_every_verb_has_an_example_few_options_in_its_help_and_all_in_help_all(capsys):
+    for verb in VERBS:
+        everyday = {name for base in request_class(verb).__mro__ for name in vars(base).get("_everyday", ())}
+        assert everyday <= set(request_class(verb).declarations()), verb
+        options = set(build_parser(verb)._option_string_actions) - {"-h", "--help", "--help-all"}
+        assert main([verb, "--help"]) == 0
+        short = capsys.readouterr().out
+        assert main([verb, "--help-all"]) == 0
+        full = capsys.readouterr().out
+        assert "example:" in short, verb
+        assert f"seqkern {verb}" in short
+        assert [name for name in options if name not in full] == [], verb
+        assert len(re.findall(r"^  -", short, flags=re.MULTILINE)) <= 20, verb
+        assert (short == full) == ("--help-all" not in short), verb
 
 
 def test_more_examples_of_help_are_read_by_the_parser(capsys):

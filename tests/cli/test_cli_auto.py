@@ -65,6 +65,7 @@ def test_less_time_means_fewer_samples_at_first_or_the_same_comparison(donors, c
     assert "kernels on" in capsys.readouterr().out
 
 
+@pytest.mark.nightly
 def test_json_means_the_same_as_the_word(donors, capsys):
     text = train(donors, "w.seqkern", "--folds", "2", "--cv", "2").read_bytes()
     capsys.readouterr()

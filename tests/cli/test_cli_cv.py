@@ -233,8 +233,11 @@ def test_the_fold_methods_of_the_help_are_those_of_the_library():
     assert FOLD_METHODS == OUTER_METHODS
 
 
+SIGTERM = pytest.param("SIGTERM", 143, "terminated", marks=pytest.mark.nightly)
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="processes are forked on Linux only")
-@pytest.mark.parametrize(("number", "code", "word"), [("SIGINT", 130, "interrupted"), ("SIGTERM", 143, "terminated")])
+@pytest.mark.parametrize(("number", "code", "word"), [("SIGINT", 130, "interrupted"), SIGTERM])
 def test_an_interruption_is_one_line_and_leaves_no_process(files, number, code, word):
     argv = [sys.executable, "-m", "seqkern.cli.main", "cv", *files, *METHOD, "--permutations", "100000"]
     process = subprocess.Popen(

@@ -142,9 +142,9 @@ main(sys.argv[3:])
     ("first", "place", "number", "then"),
     [
         ("explain", "out", 3, "cv"),
-        ("cv", "out", 4, "explain"),
+        pytest.param("cv", "out", 4, "explain", marks=pytest.mark.nightly),
         ("cv", ".finished", 1, "explain"),  # while it computes
-        ("explain", "out", 5, "fewer"),
+        pytest.param("explain", "out", 5, "fewer", marks=pytest.mark.nightly),
     ],
 )
 def test_what_a_killed_command_has_written_goes_with_overwrite(tmp_path, model, files, first, place, number, then):

@@ -49,6 +49,7 @@ def test_bbc_agrees_with_the_twin():
     assert own == pytest.approx(naive_bbc(y, decisions, 2000, rng), abs=0.01)
 
 
+@pytest.mark.nightly
 def test_the_best_of_fifty_useless_methods_is_corrected_to_chance():
     best, ranking, choice, mean = [], [], [], []
     for seed in range(12):

@@ -14,7 +14,7 @@ from seqkern.kernels import MismatchKernel
 from seqkern.sequences.sequence_set import SequenceSet
 
 
-@pytest.mark.parametrize("number", range(60))
+@pytest.mark.parametrize("number", [*range(20), *(pytest.param(n, marks=pytest.mark.nightly) for n in range(20, 60))])
 def test_random_case(number):
     _, outcome, text = fuzz_cases.run_case(19, number)
     assert outcome in ("passed", "refused"), text

@@ -185,36 +185,26 @@ def test_derivatives_agree_with_differences(fitted, X):
 # ---- the matrix ----------------------------------------------------------------------------------
 
 
-def test_matrix_is_finite_and_symmetric_to_the_bit(fitted, X):
+def test_matrix_is_finite_symmetric_to_the_bit_and_semidefinite_where_declared(fitted, X):
     K = fitted(X)
     assert K.shape == (N, N)
     assert K.dtype == np.float64
     assert np.isfinite(K).all()
     np.testing.assert_array_equal(K, K.T)
     assert len(np.unique(K)) > N
-
-
-def test_matrix_is_positive_semidefinite_where_declared(fitted, X):
-    eigenvalues = np.linalg.eigvalsh(fitted(X))
+    np.testing.assert_array_equal(fitted.diagonal(X), np.diagonal(K))
+    eigenvalues = np.linalg.eigvalsh(K)
     if fitted.traits.positive_semidefinite:
         assert eigenvalues[0] >= -1e-9 * eigenvalues[-1]
 
 
-def test_diagonal_is_the_diagonal_to_the_bit(fitted, X):
-    np.testing.assert_array_equal(fitted.diagonal(X), np.diagonal(fitted(X)))
-
-
-def test_block_equals_whole_to_the_bit(fitted, X):
+def test_blocks_and_rectangles_equal_the_whole_to_the_bit(fitted, X):
     K = fitted(X)
     whole = fitted.prepare(X)
     for rows in (slice(0, N), slice(0, 1), slice(3, 9), slice(12, 13), slice(4, 4)):
         for cols in (slice(0, N), slice(0, 5), slice(3, 9), slice(7, 13)):
             part = fitted.block(whole.rows(rows.start, rows.stop), whole.rows(cols.start, cols.stop))
             np.testing.assert_array_equal(part, K[rows, cols])
-
-
-def test_rectangle_equals_slice_to_the_bit(fitted, X):
-    K = fitted(X)
     np.testing.assert_array_equal(fitted(X.take(TEST), X.take(TRAIN)), K[TEST, TRAIN])
     np.testing.assert_array_equal(fitted(X.take([7, 0, 3])), K[np.ix_([7, 0, 3], [7, 0, 3])])
     np.testing.assert_array_equal(fitted(X, X), K)

@@ -48,18 +48,18 @@ def run(method, data, outer, n, **options):
 def test_it_is_the_twin_in_any_number_of_processes():
     method, data = given(signal=False)
     outer = OuterFolds(folds=3)
-    alone = run(method, data, outer, 12, seed=7, n_processes=1)
-    assert (alone.observed, alone.p) == naive_test(method, data, outer, 12, 7)
-    assert run(method, data, outer, 12, seed=7, n_processes=3) == alone
-    assert run(method, data, outer, 12, seed=8, n_processes=1).null != alone.null
+    alone = run(method, data, outer, 6, seed=7, n_processes=1)
+    assert (alone.observed, alone.p) == naive_test(method, data, outer, 6, 7)
+    assert run(method, data, outer, 6, seed=7, n_processes=3) == alone
+    assert run(method, data, outer, 2, seed=8, n_processes=1).null != alone.null
 
 
 def test_a_signal_is_found_and_recorded():
     method, data = given(solver="csvc:C=1")
-    found = run(method, data, OuterFolds(folds=3), 39, n_processes=1)
-    assert found.p == 1 / 40
+    found = run(method, data, OuterFolds(folds=3), 19, n_processes=1)
+    assert found.p == 1 / 20
     assert abs(found.mean - 0.5) < 0.1
-    assert as_record(found)["permutations"] == 39
+    assert as_record(found)["permutations"] == 19
 
 
 def test_a_kernel_that_learns_from_labels_is_fitted_again():

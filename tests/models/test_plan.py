@@ -233,12 +233,12 @@ def test_the_cost_of_a_fit_grows_with_its_samples():
 
 
 def test_many_methods_are_planned_in_seconds():
-    kernels = {f"k{i}": {"kernel": "spectrum", "k": 1 + i % 6, "normalize": bool(i % 2)} for i in range(100)}
+    kernels = {f"k{i}": {"kernel": "spectrum", "k": 1 + i % 6, "normalize": bool(i % 2)} for i in range(40)}
     solvers = {f"s{i}": {"solver": "csvc", "C": [0.1 * (i + 1), 10]} for i in range(30)}
     plan = planner(kernels=kernels, solvers=solvers)
     start = time.process_time()
-    assert sum(map(len, plan.plan().methods.values())) == 3000
-    assert time.process_time() - start < 10
+    assert sum(map(len, plan.plan().methods.values())) == 1200
+    assert time.process_time() - start < 4
 
 
 @pytest.mark.parametrize(
