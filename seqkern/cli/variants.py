@@ -386,9 +386,9 @@ def _say_found(request: VariantsRequest, job: VariantRun, name: str, q: npt.NDAr
         f"{start}{', '.join(counts) or 'no allele'} at a false discovery rate of {request.fdr:g}, by "
         f"{job.null_size} random variants of the same kinds and contexts"
     )
-    if job.null_missing:
+    if job.null_missing > 0.01 * job.null_size:
         warn(
-            f"{job.null_missing} of {request.null} random variants were not found: contexts are rare "
+            f"{job.null_missing} of {job.null_missing + job.null_size} random variants were not found: contexts are rare "
             "in these regions; draw fewer, or from more of the genome"
         )
 

@@ -64,8 +64,8 @@ DRAWS, ROUNDS = 16, 8
 """Positions drawn in each round for each variant that is still missing, and the maximum number of rounds."""
 TEMPLATES = 1000
 """Alleles of a length that are kept, to be moved to random positions."""
-PRIOR = 20
-"""Random variants of its kind that count with those of a stratum when its scale is estimated."""
+PRIOR = 100
+"""Random variants of its kind that count with those of a stratum when its mean is estimated."""
 
 Regions = Sequence[tuple[str, int, int]]
 Shape = tuple[int, int]
@@ -318,7 +318,7 @@ class Effects:
 
         A score counts as log-odds of binding, in standard deviations from one standard deviation above the mean of
         random reference alleles. The effect is the change of log(1 + odds): changes far below this level, where nothing
-        binds, count little. It is divided by its root mean square in the stratum.
+        binds, count little. It is divided by its mean in the stratum.
         """
         out = np.full(len(self.delta), np.nan)
         for kind in np.unique(kind_of(null.strata)).tolist():
@@ -336,20 +336,20 @@ class Effects:
 
 
 def _standardised(values: Floats, strata: Ints, null: Floats, null_strata: Ints) -> tuple[Floats, Floats]:
-    """Return values, and null values, divided by the root mean square of the null values in their stratum.
+    """Return values, and null values, divided by the mean of the null values in their stratum.
 
     Each null value is left out of its own divisor, as given values are: it would bound what the largest can be.
     """
     names, index, counts = np.unique(null_strata, return_inverse=True, return_counts=True)
-    squares, prior = np.append(np.bincount(index, null**2), 0.0), np.mean(null**2) or 1.0
+    sums, prior = np.append(np.bincount(index, null), 0.0), np.mean(null) or 1.0
     counts = np.append(counts, 0)
 
     def divided(changes: Floats, at: Ints, own: Floats | int, one: int) -> Floats:
-        return changes / np.sqrt((squares[at] - own + PRIOR * prior) / (counts[at] - one + PRIOR))
+        return changes * (counts[at] - one + PRIOR) / (sums[at] - own + PRIOR * prior)
 
     at = np.minimum(np.searchsorted(names, strata), len(names) - 1)
     at[names[at] != strata] = len(names)
-    return divided(values, at, 0, 0), divided(null, index, null**2, 1)
+    return divided(values, at, 0, 0), divided(null, index, null, 1)
 
 
 @dataclass
