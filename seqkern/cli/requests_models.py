@@ -399,18 +399,18 @@ class Null(
     Request,
     group=(
         "significance",
-        "random single-base variants of the same genome, matched by trinucleotide context, give p-values of |delta|\n"
-        "and q-values (Benjamini-Hochberg); insertions, deletions and longer substitutions get none",
+        "random variants of the same genome, of the same kinds, lengths and local contexts, give p-values and\n"
+        "q-values (Benjamini-Hochberg) of the effects, in which changes where nothing binds count little",
     ),
 ):
     """A verb that draws random variants."""
 
-    null: int | None = option("number of random variants, such as 100000", integer(default=None, low=1), metavar="N")
+    null: int | None = option("number of random variants of each kind, such as 100000", integer(default=None, low=1), metavar="N")
     null_regions: str | None = option(
         "where they are drawn from (default: the chromosomes of the variants)", metavar="BED"
     )
     fdr: float = option(
-        "print the threshold for it (default: 0.05)",
+        "false discovery rate at which significant variants are counted (default: 0.05)",
         real(default=0.05, low=0, high=1, open_low=True, open_high=True),
         metavar="Q",
     )

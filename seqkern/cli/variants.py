@@ -31,13 +31,14 @@ from seqkern.formats.alleles import NOTES, PLACED, Placing
 from seqkern.formats.reference import Genome
 from seqkern.formats.vcf import Column, TableWriter, VcfChunk, VcfReader, VcfWriter
 from seqkern.genomics.variant_run import (
+    KINDS,
     MotifChanges,
     Piece,
     Saturation,
     VariantRun,
     identity_of,
+    kind_of,
     saturate,
-    threshold,
 )
 from seqkern.genomics.variants import Panel, Scorer, TableStore, read_scorer
 from seqkern.methods.loading import ModelArg, parse_model_args
@@ -233,7 +234,7 @@ def _run(request: VariantsRequest, job: VariantRun, output: Path, notes: dict[st
                 writer = _opened(stack, output, columns, reader.header, with_header)
                 first = chunk.chromosomes[0], chunk.positions[0]
             span = slice(alleles, alleles + len(chunk.rows))
-            write_chunk(writer, chunk, numbers, job, {name: values[1:] for name, values in chances.items()}, span)
+            write_chunk(writer, chunk, numbers, job, chances, span)
             _keep_largest(best, chunk, numbers, job.panel)
             places = list(zip(chunk.chromosomes, chunk.positions, strict=True))
             in_order &= _ascending([last, *places])
@@ -247,8 +248,8 @@ def _run(request: VariantsRequest, job: VariantRun, output: Path, notes: dict[st
     elif output.name.endswith(VCF[1:]):
         _index(output, in_order)
     _say(request, job, vcf)
-    for name, (delta, _, q) in chances.items():
-        _say_threshold(request, job, name if len(chances) > 1 else "", delta, q)
+    for name, (_, q) in chances.items():
+        _say_found(request, job, name if len(chances) > 1 else "", q)
     if request.part is None:
         log_strongest(request.output, [], LARGEST_EFFECTS, best)
 
@@ -373,19 +374,20 @@ def _say(request: VariantsRequest, job: VariantRun, vcf: str) -> None:
         log(f"{vcf}: {line}")
 
 
-def _say_threshold(
-    request: VariantsRequest, job: VariantRun, name: str, delta: npt.NDArray[np.float64], q: npt.NDArray[np.float64]
-) -> None:
-    """Print the threshold for the false discovery rate."""
-    least, count = threshold(delta, q, request.fdr)
-    tested = int(np.sum(~np.isnan(q)))
-    found = "none" if least is None else f"|delta| ≥ {least:.4g}: {count}"
+def _say_found(request: VariantsRequest, job: VariantRun, name: str, q: npt.NDArray[np.float64]) -> None:
+    """Print how many alleles of each kind are significant."""
+    counts = []
+    for kind in np.unique(kind_of(job.strata[~np.isnan(q)])).tolist():
+        own = q[(kind_of(job.strata) == kind) & ~np.isnan(q)]
+        counts.append(f"{int(np.sum(own <= request.fdr))} of {len(own)} {KINDS[kind]}")
     start = f"{name}: " if name else ""
-    drawn = f"{job.null_size} random variants of the same trinucleotide contexts"
-    log(f"{start}{found} of {tested} single-base variants at a false discovery rate of {request.fdr:g}, by {drawn}")
-    if job.null_missing:
+    log(
+        f"{start}{', '.join(counts) or 'no allele'} at a false discovery rate of {request.fdr:g}, by "
+        f"{job.null_size} random variants of the same kinds and contexts"
+    )
+    if job.null_missing > 0.01 * job.null_size:
         warn(
-            f"{job.null_missing} of {request.null} random variants were not found: contexts are rare "
+            f"{job.null_missing} of {job.null_missing + job.null_size} random variants were not found: contexts are rare "
             "in these regions; draw fewer, or from more of the genome"
         )
 
@@ -393,8 +395,8 @@ def _say_threshold(
 # The columns of ``seqkern variants``, and the formatting of their cells.
 
 CHANCES = {
-    "p": "Share of matched random variants with at least this absolute delta",
-    "q": "Least false discovery rate at which delta is significant (Benjamini-Hochberg)",
+    "p": "Share of matched random variants with at least this effect",
+    "q": "Least false discovery rate at which the effect is significant (Benjamini-Hochberg)",
 }
 
 
@@ -418,7 +420,7 @@ def write_chunk(
     chunk: VcfChunk,
     numbers: Arrays,
     job: VariantRun,
-    chances: dict[str, tuple[npt.NDArray[np.float64], ...]],
+    chances: Mapping[str, tuple[npt.NDArray[np.float64], ...]],
     span: slice,
 ) -> None:
     """Write a chunk of records with the values of their alleles.

@@ -492,7 +492,7 @@ class TableStore:
 
 
 class Panel:
-    """Scorers by name: a single scorer gives all its numbers, several give only `delta`."""
+    """Scorers by name: a single scorer gives all its numbers, several give only `reference` and `delta`."""
 
     def __init__(self, several: bool, store: TableStore | None = None) -> None:
         self.several = several
@@ -520,7 +520,8 @@ class Panel:
         """Return the numbers of alleles by ``NAME/column``, bit for bit equal to each model's own."""
         out: Arrays = {}
         for kind in self._kinds.values():
-            out.update({f"{name}/delta": delta for name, delta in kind.deltas(alleles, n_threads).items()})
+            for name, (reference, alternative) in kind.sums(alleles, n_threads).items():
+                out |= {f"{name}/reference": reference, f"{name}/delta": alternative - reference}
         windows: dict[tuple[Alphabet, int], Any] = {}
         for name, scorer in self._others.items():
             if isinstance(scorer, WindowScorer):
@@ -530,7 +531,7 @@ class Panel:
                 found = scorer.decisions(windows[key], len(alleles.places), n_threads)
             else:
                 found = scorer.score(alleles, n_threads)
-            out.update({f"{name}/{column}": found[column] for column in self.columns[name]})
+            out.update({f"{name}/{column}": found[column] for column in {"reference", *self.columns[name]}})
         return out
 
 
@@ -556,10 +557,10 @@ class _OneKind:
                 self.kept[length] = first
                 self.ranks[length] = np.searchsorted(first, np.minimum(np.arange(len(other)), other)).astype(np.int32)
 
-    def deltas(self, alleles: PlacedAlleles, n_threads: int | None) -> dict[str, Floats]:
-        """Return alternative − reference of each model; NaN where an allele has no k-mer."""
-        sums = [self._sums(alleles, column, n_threads) for column in (alleles.refs, alleles.alts)]
-        return {name: sums[1][name] - sums[0][name] for name in self.tables}
+    def sums(self, alleles: PlacedAlleles, n_threads: int | None) -> dict[str, tuple[Floats, Floats]]:
+        """Return the sums of each model with the reference and the alternative; NaN where an allele has no k-mer."""
+        ref, alt = (self._sums(alleles, column, n_threads) for column in (alleles.refs, alleles.alts))
+        return {name: (ref[name], alt[name]) for name in self.tables}
 
     def _sums(self, alleles: PlacedAlleles, column: list[bytes], n_threads: int | None) -> dict[str, Floats]:
         """Return each model's sum over the k-mers that cover each allele."""

@@ -90,9 +90,11 @@ def test_planted_motifs_have_the_largest_changes(folder, capsys):
     chance = [float(row["p"]) for row in rows if row["p"] and int(row["position"]) not in planted]
     assert 0.4 < np.median(chance) < 0.6
     notes = {row["id"]: (row["delta"] != "", row["p"], row["note"]) for row in rows if row["id"] != "."}
-    assert notes == {"indel": (True, "", ""), "sv": (False, "", "not scored")}
+    assert notes["sv"] == (False, "", "not scored")
+    assert notes["indel"][0]
+    assert 0 < float(notes["indel"][1]) < 1
     said = capsys.readouterr().err
-    assert "single-base variants at a false discovery rate of 0.05, by 5000 random variants" in said
+    assert "of 737 single-base variants, 0 of 2 deletions at a false discovery rate of 0.05, by" in said
     assert "not scored: 2 symbolic alleles" in said
     assert not list(folder.glob(".*"))
 
