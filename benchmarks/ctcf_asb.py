@@ -2,8 +2,8 @@
 
 Each kernel and C is scored by AUC on held-out chromosomes of the training data; the labels of the variants are read
 once, for the scores. Prints for each: that AUC, and how well |delta| tells 1,303 variants with allele-specific
-binding from 13,030 controls, before and after calibration: the rank of |delta| among random variants of the
-background regions with the same trinucleotide context. ``SEQKERN_DATA`` names the folder with ``ctcf_asb``::
+binding from 13,030 controls, and how well the p-values of ``seqkern variants --null`` do, by random variants of the
+background regions. ``SEQKERN_DATA`` names the folder with ``ctcf_asb``::
 
     python benchmarks/ctcf_asb.py
 """
@@ -18,6 +18,7 @@ from pathlib import Path
 import numpy as np
 from sklearn.metrics import average_precision_score, roc_auc_score
 
+from seqkern.genomics.variant_run import AROUND, RICH, Effects
 from seqkern.kernels import build_kernel
 from seqkern.sequences.fasta import read_fasta
 from seqkern.solvers import build_solver
@@ -30,6 +31,7 @@ KERNELS = {
 }
 COSTS = (0.1, 0.3, 1, 3)
 DRAWN, SEED = 200_000, 1
+METRICS = roc_auc_score, average_precision_score
 
 
 def main():
@@ -48,7 +50,7 @@ def main():
     asb = np.repeat([1, 0], [len(pairs[0]), len(pairs[2])])
     variants = np.concatenate(pairs[::2]), np.concatenate(pairs[1::2])
     random = random_variants(X.take(np.flatnonzero(y < 0)), variants[0].shape[1])
-    print("| kernel | C | AUC of held-out chromosomes | AUROC | AP | calibrated AUROC | AP | CPU s |")
+    print("| kernel | C | AUC of held-out chromosomes | AUROC | AP | AUROC by p | AP by p | CPU s |")
     print("|---|---|---|---|---|---|---|---|")
     for name, text in KERNELS.items():
         kernel = build_kernel(text)
@@ -63,13 +65,14 @@ def main():
                 aucs.append(roc_auc_score(y[test], products.take(test).dots(weights)))
             coefficients = fitted(products, y, cost, np.arange(len(X)), len(X))
             table = kmer_weights(kernel, X, coefficients)
-            delta, null = (
-                np.abs(sums(table, kernel.l, alt) - sums(table, kernel.l, ref)) for ref, alt in (variants, random)
-            )
-            ranks = calibrated(delta, contexts(*variants), null, contexts(*random))
+            scored = [
+                Effects(strata(*some), ref := sums(table, kernel.l, some[0]), sums(table, kernel.l, some[1]) - ref)
+                for some in (variants, random)
+            ]
+            effect = -scored[0].p_values(scored[1])
             cells = [
                 np.mean(aucs),
-                *(score(asb, one) for one in (delta, ranks) for score in (roc_auc_score, average_precision_score)),
+                *(score(asb, one) for one in (np.abs(scored[0].delta), effect) for score in METRICS),
             ]
             print(
                 f"| {name} | {cost} | "
@@ -127,22 +130,16 @@ def random_variants(background, width):
     return ref, alt
 
 
-def contexts(ref, alt):
-    """Return the trinucleotide context of each variant and its alternative base, one number for both strands."""
-    near = ref[:, ref.shape[1] // 2 - 1 : ref.shape[1] // 2 + 2].astype(np.int64)
+def strata(ref, alt):
+    """Return the stratum of each variant: trinucleotide context and alternative base, on either strand, and G and C."""
+    middle = ref.shape[1] // 2
+    around = np.delete(ref[:, middle - AROUND : middle + AROUND + 1], AROUND, axis=1)
+    rich = np.digitize(((around == 1) | (around == 2)).sum(axis=1), RICH)
+    near = ref[:, middle - 1 : middle + 2].astype(np.int64)
     to = alt[:, ref.shape[1] // 2].astype(np.int64)
     purine = near[:, 1] % 2 == 0
     near[purine], to[purine] = 3 - near[purine][:, ::-1], 3 - to[purine]
-    return ((near[:, 0] * 4 + near[:, 1]) * 4 + near[:, 2]) * 4 + to
-
-
-def calibrated(delta, kinds, null, null_kinds):
-    """Return the share of random variants of the same context with smaller |delta|."""
-    out = np.zeros(len(delta))
-    for kind in np.unique(kinds):
-        own = np.sort(null[null_kinds == kind])
-        out[kinds == kind] = np.searchsorted(own, delta[kinds == kind]) / max(1, len(own))
-    return out
+    return (((near[:, 0] * 4 + near[:, 1]) * 4 + near[:, 2]) * 4 + to) * 4 + rich
 
 
 if __name__ == "__main__":
