@@ -64,6 +64,7 @@ VERBS = {
         "learn exons and introns from an annotated genome", "Genomes", "requests_models", "genes:run_grammar"
     ),
     "genes": Verb("find genes in a genome, by a learned grammar", "Genomes", "requests_models", "genes:run_genes"),
+    "splice-scores": Verb("score splice sites for minimap2 and miniprot", "Genomes", "requests_models", "splice:run"),
     "motifs": Verb("find the motifs that a model has learned", "Models", "requests_models"),
     "suggest": Verb("choose the unlabelled records to label next", "Models", "requests_models"),
     "models": Verb(
@@ -91,7 +92,7 @@ def request_class(verb: str) -> type[Request]:
     >>> request_class("kernels").EXAMPLE
     'seqkern kernels spectrum'
     """
-    return cast("type[Request]", _named(verb, f"{VERBS[verb].requests}:{verb.capitalize()}Request"))
+    return cast("type[Request]", _named(verb, f"{VERBS[verb].requests}:{verb.title().replace('-', '')}Request"))
 
 
 def _named(verb: str, place: str) -> Any:
@@ -126,7 +127,7 @@ def overview(everything: bool) -> str:
     lines, last = [""], ""
     for name, (summary, group, *_) in VERBS.items():
         if everything or group != JOBS:
-            lines += [f"  {name:<11} {summary}"] if group == last else [group, f"  {name:<11} {summary}"]
+            lines += [f"  {name:<13} {summary}"] if group == last else [group, f"  {name:<13} {summary}"]
             last = group
     lines += ["", "seqkern --version; seqkern --completion bash, zsh or fish"] if everything else []
     return OVERVIEW.format("\n".join([*lines, ""]))

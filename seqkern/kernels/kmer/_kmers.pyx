@@ -3,6 +3,8 @@
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memset
 
+import numpy as np
+
 cdef extern from "_panel.h":
     enum:
         PANEL
@@ -324,3 +326,59 @@ def list_neighbours(const code_t[::1] codes, int k, int m, int size, code_t[:, :
                 digits[p] = code % <code_t>size
                 code = code // <code_t>size
             _list_neighbours(&neighbours[i, 0], codes[i], digits, places, k, <code_t>size, 0, m)
+
+
+def window_sums(
+    const uint8_t[::1] letters,
+    int size,
+    int k,
+    Py_ssize_t length,
+    const int64_t[::1] table,
+    const int64_t[::1] tail,
+    const int64_t[::1] starts,
+    int64_t[::1] sums,
+):
+    """Write the sum of the table's entries for the k-mers of each window, and the tail's for its last k − 1 letters.
+
+    Integers make the sums independent of what precedes a window. Masked letters may lie outside the windows.
+
+    Parameters
+    ----------
+    length : int
+        Of a window, at least k.
+    table : ndarray of int64, shape (size^k,)
+    tail : ndarray of int64, shape (size^(k − 1),)
+    starts : ndarray of int64, shape (n,)
+        Ascending, within the letters.
+    sums : ndarray of int64, shape (n,)
+    """
+    cdef Py_ssize_t n = starts.shape[0], i, p, first, stop
+    cdef int64_t code = 0, total = 0, high = 1, letter
+    assert length >= k and sums.shape[0] == n
+    if n == 0:
+        return
+    first, stop = starts[0], starts[n - 1] + length
+    assert first >= 0 and stop <= letters.shape[0]
+    cdef int64_t[::1] before = np.empty(stop - first + 1, dtype=np.int64)
+    cdef int64_t[::1] ends = np.empty(n, dtype=np.int64)
+    for i in range(k - 1):
+        high *= size
+    assert table.shape[0] == high * size and tail.shape[0] == high
+    with nogil:
+        i = 0
+        before[0] = 0
+        for p in range(stop - first):
+            if p >= k:
+                letter = letters[first + p - k]
+                code -= high * (letter if letter < size else 0)
+            letter = letters[first + p]
+            code = code * size + (letter if letter < size else 0)
+            if p >= k - 1:
+                total += table[code]
+            before[p + 1] = total
+            while i < n and first + p + 1 == starts[i] + length:
+                ends[i] = tail[code % high]
+                i += 1
+        for i in range(n):
+            p = starts[i] - first
+            sums[i] = before[p + length] - before[p + k - 1] + ends[i]
