@@ -43,7 +43,7 @@ def _train(request: SpliceScoresRequest, annotation: str) -> None:
     model = learn_splice(request.fasta, annotation, n_threads=request.threads)
     model.save(request.model)
     print_output(request.model)
-    for name, edges in model.edges.items():
+    for name in model.edges:
         kind = model.record[name.split()[0]]
         about = f"{kind['sites']} sites and {kind['decoys']} decoys, " if name[-2:] in ("GT", "AG") else ""
         print(f"  {name:<11} {about}scores {model.scores[name][0]} to {model.scores[name][-1]}")

@@ -352,33 +352,32 @@ def window_sums(
         Ascending, within the letters.
     sums : ndarray of int64, shape (n,)
     """
-    cdef Py_ssize_t n = starts.shape[0], i, p, first, stop
-    cdef int64_t code = 0, total = 0, high = 1, letter
+    cdef Py_ssize_t n = starts.shape[0], i = 0, p, end, ring = 1
+    cdef int64_t code = 0, total = 0, high = 1, wrap, letter
     assert length >= k and sums.shape[0] == n
     if n == 0:
         return
-    first, stop = starts[0], starts[n - 1] + length
-    assert first >= 0 and stop <= letters.shape[0]
-    cdef int64_t[::1] before = np.empty(stop - first + 1, dtype=np.int64)
-    cdef int64_t[::1] ends = np.empty(n, dtype=np.int64)
-    for i in range(k - 1):
+    assert starts[0] >= 0 and starts[n - 1] + length <= letters.shape[0]
+    while ring <= length:
+        ring *= 2
+    cdef int64_t[::1] before = np.zeros(ring, dtype=np.int64)  # the total before each of the last letters
+    ring -= 1
+    for p in range(k - 1):
         high *= size
-    assert table.shape[0] == high * size and tail.shape[0] == high
+    wrap = high * size - 1
+    assert table.shape[0] == wrap + 1 and tail.shape[0] == high
     with nogil:
-        i = 0
-        before[0] = 0
-        for p in range(stop - first):
-            if p >= k:
-                letter = letters[first + p - k]
-                code -= high * (letter if letter < size else 0)
-            letter = letters[first + p]
-            code = code * size + (letter if letter < size else 0)
-            if p >= k - 1:
+        p = starts[0]
+        while i < n:
+            end = starts[i] + length
+            for p in range(p, end):
+                letter = letters[p]
+                if size == 4:
+                    code = (code << 2 | letter & 3) & wrap
+                else:
+                    code = (code % high) * size + (letter if letter < size else 0)
+                before[p & ring] = total
                 total += table[code]
-            before[p + 1] = total
-            while i < n and first + p + 1 == starts[i] + length:
-                ends[i] = tail[code % high]
-                i += 1
-        for i in range(n):
-            p = starts[i] - first
-            sums[i] = before[p + length] - before[p + k - 1] + ends[i]
+            p = end
+            sums[i] = total - before[(starts[i] + k - 1) & ring] + tail[code % high]
+            i += 1
