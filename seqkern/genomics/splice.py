@@ -1,9 +1,9 @@
 """Scores of splice sites for spliced aligners, in the format of minimap2 and miniprot (``--spsc``).
 
-A classifier of donor sites and one of acceptor sites score every GT and AG of a genome. A score is 2·log2(P/q), rounded:
-P is the frequency of annotated sites among the candidates with such a decision, all of them held out, and q that among
-all candidates of the genome. P is fitted by isotonic regression to a histogram of decisions; each of its steps counts
-one more candidate, of frequency q, so that a step without sites has a finite score.
+A classifier of donor sites and one of acceptor sites score every GT and AG of a genome. A score is 2·log2(P/q),
+rounded: P is the frequency of annotated sites among the held-out candidates with such a decision, and q that among all
+candidates of the genome. P is fitted by isotonic regression to a histogram of decisions; each of its steps counts one
+more candidate, of frequency q, so that a step without sites has a finite score.
 """
 
 from __future__ import annotations
@@ -165,7 +165,7 @@ def learn_splice(genome: PathLike, annotation: PathLike, *, seed: int = 1, n_thr
     first = [counts[f"{kind} {motifs[0]}"] for kind, motifs in MOTIFS.items()]
     prior = sum(float(own[1].sum()) for own in first) / sum(float(own.sum()) for own in first)
     steps = {name: score_steps(own, prior) for name, own in counts.items()}
-    edges, scores = ({name: own[i] for name, own in steps.items()} for i in (0, 1))
+    edges, scores = {name: own for name, (own, _) in steps.items()}, {name: own for name, (_, own) in steps.items()}
     return SpliceModel(sites, edges, scores, {**record, "prior": prior})
 
 
@@ -181,10 +181,10 @@ def score_steps(counts: Ints, prior: float) -> tuple[Floats, Ints]:
     fitted = IsotonicRegression().fit_transform(np.arange(len(used)), counts[1, used] / total, sample_weight=total)
     pool = np.concatenate(([0], np.cumsum(np.diff(fitted) > 0)))
     hits, n = np.bincount(pool, weights=counts[1, used]), np.bincount(pool, weights=total)
-    odds = np.maximum.accumulate((hits + prior) / (n + 1) / prior)
+    odds: Floats = np.maximum.accumulate((hits + prior) / (n + 1) / prior)
     score = np.clip(np.rint(2 * np.log2(odds)), -MOST, MOST).astype(np.int64)[pool]
     change = np.flatnonzero(np.diff(score)) + 1
-    return LOW + STEP * (used[change] - 0.5), score[np.concatenate(([0], change))]
+    return (LOW + STEP * (used[change] - 0.5)).astype(np.float64), score[np.concatenate(([0], change))]
 
 
 @dataclass(eq=False)

@@ -383,9 +383,9 @@ def scan_part(
         places = np.zeros(1, dtype=np.int64)
         bounds = places, places - low, places + high - low
         found: list[tuple[int, Candidates]] = []
-        for i, own in enumerate(scanners):
-            segment = Segment(own, piece.codes, piece.lower, np.array([name], dtype=object), *bounds)
-            found += [(i, one) for one in segment.decide(start - low, stop - low)]
+        for i, one in enumerate(scanners):
+            segment = Segment(one, piece.codes, piece.lower, np.array([name], dtype=object), *bounds)
+            found += [(i, candidates) for candidates in segment.decide(start - low, stop - low)]
         yield found
         done += stop - start
         if progress is not None:
