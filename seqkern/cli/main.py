@@ -127,7 +127,7 @@ def overview(everything: bool) -> str:
     lines, last = [""], ""
     for name, (summary, group, *_) in VERBS.items():
         if everything or group != JOBS:
-            lines += [f"  {name:<13} {summary}"] if group == last else [group, f"  {name:<13} {summary}"]
+            lines += [f"  {name:<11} {summary}"] if group == last else [group, f"  {name:<11} {summary}"]
             last = group
     lines += ["", "seqkern --version; seqkern --completion bash, zsh or fish"] if everything else []
     return OVERVIEW.format("\n".join([*lines, ""]))

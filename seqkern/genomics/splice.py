@@ -254,8 +254,8 @@ class _Learner:
         X = SequenceSet.from_offsets(np.ascontiguousarray(windows).ravel(), offsets, ids, DNA)
         labels = make_labels(ids, np.where(true, kind, "decoy").tolist(), positive=kind)
         notes = {"window": WINDOW.record()}
-        how: dict[str, Any] = {"seed": self.seed, "n_threads": self.n_threads, "allow_similar": True}
-        return cast(Model, train_model(X, labels, build_kernel(KERNEL), SOLVER, notes=notes, **how))
+        how: dict[str, Any] = {"threshold": "none", "allow_similar": True, "n_threads": self.n_threads}
+        return cast(Model, train_model(X, labels, build_kernel(KERNEL), SOLVER, seed=self.seed, notes=notes, **how))
 
     def histograms(self, kind: str, models: Sequence[Model]) -> dict[str, Ints]:
         """Return the decoys and sites in each bin of decisions, for each motif with enough sites."""

@@ -352,7 +352,7 @@ def window_sums(
         Ascending, within the letters.
     sums : ndarray of int64, shape (n,)
     """
-    cdef Py_ssize_t n = starts.shape[0], i = 0, p, end, ring = 1
+    cdef Py_ssize_t n = starts.shape[0], i = 0, p, _power, end, ring = 1
     cdef int64_t code = 0, total = 0, high = 1, wrap, letter
     assert length >= k and sums.shape[0] == n
     if n == 0:
@@ -362,7 +362,7 @@ def window_sums(
         ring *= 2
     cdef int64_t[::1] before = np.zeros(ring, dtype=np.int64)  # the total before each of the last letters
     ring -= 1
-    for p in range(k - 1):
+    for _power in range(k - 1):
         high *= size
     wrap = high * size - 1
     assert table.shape[0] == wrap + 1 and tail.shape[0] == high
