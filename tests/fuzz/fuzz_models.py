@@ -17,8 +17,7 @@ from seqkern.genomics.variants import read_scorer
 from seqkern.gram import compute_gram, open_gram
 from seqkern.gram.transforms import build_transform
 from seqkern.kernels import SpectrumKernel, WeightedDegreeKernel
-from seqkern.methods.kmer_table import load_kmer_tables
-from seqkern.methods.loading import load_model, pack_folder, read_pack
+from seqkern.methods.loading import load_kmer_tables, load_model, pack_folder, read_pack
 from seqkern.methods.model import Model
 from seqkern.methods.poim import Importance, Positions, load_positions
 from seqkern.methods.training import train_model
