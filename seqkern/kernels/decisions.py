@@ -370,8 +370,9 @@ class _Weights:
 
     def __call__(self, X: SequenceSet) -> Floats:
         """Return the value of each record of `X`, float64 (n,)."""
-        if self._at_positions is not None and (X.lengths == self._length).all():
-            X = X.compact()
+        X = X.compact()
+        clear = (X.codes < X.alphabet.size).all()  # some kernels' weights at positions do not take masked residues
+        if self._at_positions is not None and clear and (X.lengths == self._length).all():
             rows = self.kernel.prepare(X, like=self.columns)
             sums = self._at_positions.scan(X.codes, X.starts)
             return over_root(sums, rows.raw_diagonal) if self.kernel.normalize else sums
