@@ -23,15 +23,12 @@ from seqkern.core.types import Bools, Codes, Floats, Ints, PathLike
 from seqkern.formats.annotation import Annotation, read_annotation
 from seqkern.formats.reference import Genome
 from seqkern.formats.site_tables import chromosomes, make_site_table
-from seqkern.kernels.kernel_specs import build_kernel
+from seqkern.genomics.gene_learning import train_on_windows
 from seqkern.methods.loading import model_from_state
 from seqkern.methods.model import Model
 from seqkern.methods.scan import Scanner, scan_all, scan_part
-from seqkern.methods.training import train_model
 from seqkern.sequences._lines import lines as make_lines
 from seqkern.sequences.alphabets import DNA, MASK
-from seqkern.sequences.labels import make_labels
-from seqkern.sequences.sequence_set import SequenceSet
 from seqkern.sequences.streaming import Candidates, occurrences, reverse_complement_codes
 from seqkern.sequences.windows import as_window
 
@@ -249,13 +246,10 @@ class _Learner:
 
     def train(self, kind: str, windows: Codes, true: Bools) -> Model:
         """Train a classifier on some windows."""
-        ids = [str(i) for i in range(1, len(windows) + 1)]
-        offsets = np.arange(len(windows) + 1) * WINDOW.length
-        X = SequenceSet.from_offsets(np.ascontiguousarray(windows).ravel(), offsets, ids, DNA)
-        labels = make_labels(ids, np.where(true, kind, "decoy").tolist(), positive=kind)
-        notes = {"window": WINDOW.record()}
-        how: dict[str, Any] = {"threshold": "none", "allow_similar": True, "n_threads": self.n_threads}
-        return cast(Model, train_model(X, labels, build_kernel(KERNEL), SOLVER, seed=self.seed, notes=notes, **how))
+        labels = np.where(true, kind, "decoy").tolist()
+        how: dict[str, Any] = {"threshold": "none", "allow_similar": True}
+        how |= {"seed": self.seed, "n_threads": self.n_threads}
+        return train_on_windows(windows, labels, kind, WINDOW, KERNEL, SOLVER, **how)
 
     def histograms(self, kind: str, models: Sequence[Model]) -> dict[str, Ints]:
         """Return the decoys and sites in each bin of decisions, for each motif with enough sites."""

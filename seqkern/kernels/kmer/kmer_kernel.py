@@ -401,7 +401,7 @@ class WindowSums:
         self.table, self.tail = (np.rint(one / self.unit).astype(np.int64) for one in (table, tail))
 
     def scan(self, codes: npt.NDArray[np.uint8], starts: Ints, n_threads: int | None = None) -> Floats:
-        """Return the sums of windows, as `WindowValues.scan`."""
+        """Return the sums of windows without masked residues, as `WindowValues.scan`."""
         sums = np.empty(len(starts), dtype=np.int64)
         starts = np.ascontiguousarray(starts)
         loops.window_sums(codes, self.size, self.k, self.length, self.table, self.tail, starts, sums)
