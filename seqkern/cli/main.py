@@ -64,13 +64,16 @@ VERBS = {
         "learn exons and introns from an annotated genome", "Genomes", "requests_models", "genes:run_grammar"
     ),
     "genes": Verb("find genes in a genome, by a learned grammar", "Genomes", "requests_models", "genes:run_genes"),
+    "splice-scores": Verb(
+        "score splice sites for minimap2 and miniprot", "Genomes", "requests_models", "genes:run_splice_scores"
+    ),
     "motifs": Verb("find the motifs that a model has learned", "Models", "requests_models"),
     "suggest": Verb("choose the unlabelled records to label next", "Models", "requests_models"),
     "models": Verb(
         "pack models into one file, or show how one was trained", "Models", "requests_models", "listing:run_models"
     ),
-    "kernels": Verb("list the kernels and their parameters", "Look-ups", run="listing:run_kernels"),
-    "solvers": Verb("list the solvers, feature selectors and layers", "Look-ups", run="listing:run_solvers"),
+    "kernels": Verb("list the kernels and their parameters", "Models", run="listing:run_kernels"),
+    "solvers": Verb("list the solvers, feature selectors and layers", "Models", run="listing:run_solvers"),
     "simulate": Verb("simulate splice sites, proteins, genomes, peaks, genes or structure", requests="simulate"),
     "datasets": Verb("read and check a study's data set, or list the public data sets"),
     "folds": Verb("split a data set, and check the splits for leakage"),
@@ -91,7 +94,7 @@ def request_class(verb: str) -> type[Request]:
     >>> request_class("kernels").EXAMPLE
     'seqkern kernels spectrum'
     """
-    return cast("type[Request]", _named(verb, f"{VERBS[verb].requests}:{verb.capitalize()}Request"))
+    return cast("type[Request]", _named(verb, f"{VERBS[verb].requests}:{verb.title().replace('-', '')}Request"))
 
 
 def _named(verb: str, place: str) -> Any:

@@ -17,7 +17,7 @@ import numpy as np
 
 from seqkern.cli.options import Request
 from seqkern.cli.requests import PICTURES, TABLES, WHOLE_TABLES, Overwrite, SpreadsheetSafe
-from seqkern.cli.requests_models import Parts, PredictRequest
+from seqkern.cli.requests_models import Parts, PredictRequest, SpliceScoresRequest
 from seqkern.core.archive import atomic_write, canonical_json, check_writable, load_archive, noting_files
 from seqkern.core.errors import FileError, FoldError, LabelError, ParameterError, SeqkernError, SequenceError
 from seqkern.core.exclusive_files import SUFFIX, exclusive_folder, remove_dead
@@ -355,7 +355,7 @@ OTHER_FILES = ("track", "view", "profiles", "search_profiles", "sites", "states"
 """Options that name files in their own syntax; with one of them a prediction cannot be resumed."""
 
 
-def identity_of_prediction(request: PredictRequest) -> Callable[[], str] | None:
+def identity_of_prediction(request: PredictRequest | SpliceScoresRequest) -> Callable[[], str] | None:
     """Return a function that identifies a prediction by its options and file contents; None if it cannot be resumed.
 
     >>> from seqkern.cli.requests_models import PredictRequest
@@ -387,7 +387,7 @@ def identity_of_prediction(request: PredictRequest) -> Callable[[], str] | None:
 
 
 @contextlib.contextmanager
-def prediction_writer(request: PredictRequest) -> Iterator[PartFile]:
+def prediction_writer(request: PredictRequest | SpliceScoresRequest) -> Iterator[PartFile]:
     """Open the output of a prediction; a killed run is resumed, except for compressed files and parts.
 
     The caller skips the first `complete` blocks of the PartFile, and ends each other block.

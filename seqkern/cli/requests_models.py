@@ -520,3 +520,26 @@ class GenesRequest(Threads):
     )
     EXAMPLE = "seqkern genes genes.seqkern genes.fasta -o found.gtf"
     MORE_EXAMPLES = ("seqkern genes genes.seqkern unseen.fasta --truth unseen.gtf -o found.gtf",)
+
+
+class SpliceScoresRequest(Parts, Threads):
+    """The scores of all splice sites of a genome."""
+
+    model: str = argument("model file; with --train, it is written")
+    fasta: str = argument("genome: FASTA, plain or compressed; - for standard input")
+    train: str | None = option(
+        "train the model on the genome with this annotation first, GTF or GFF3; without -o, only train", metavar="FILE"
+    )
+    output: str | None = option("contig, bases before the junction, strand, D or A, score", short="-o", metavar="FILE")
+    rules = all_of(excludes("train", "part", "gather", remedy="train first, then score in parts"))
+    EXAMPLE = "seqkern splice-scores splice.seqkern genes.fasta --train genes.gtf"
+    MORE_EXAMPLES = ("seqkern splice-scores splice.seqkern unseen.fasta -o scores.tsv",)
+    DESCRIPTION = """\
+Scores every GT and AG of both strands (and GC or AT–AC, if the annotation has 50 of them) for minimap2 --spsc and
+miniprot --spsc. A score is 2·log2 of the probability of a site over that of any GT or AG. Sites of −7 or less, which
+the aligners give to sites that are not in the file, are left out."""
+
+    @classmethod
+    def verb(cls) -> str:
+        """Return the verb."""
+        return "splice-scores"

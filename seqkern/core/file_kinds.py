@@ -108,6 +108,13 @@ GENES = FileKind(
     "use seqkern genes {file} GENOME",
     error=ModelError,
 )
+SPLICE = FileKind(
+    "seqkern splice",
+    "a model of splice sites",
+    "train it again: seqkern splice-scores MODEL GENOME --train ANNOTATION",
+    "use seqkern splice-scores {file} GENOME",
+    error=ModelError,
+)
 PACK = FileKind(
     "seqkern models",
     "a file of several models",
@@ -132,4 +139,4 @@ INNER = FileKind(
 )
 PLAN = FileKind("seqkern plan", "a plan", "delete it; seqkern plan makes it again", unstamped=(None,))
 RESULT = FileKind("seqkern result", "a result of a study", "make it again", unstamped=(None,))
-KINDS = (MODEL, GENES, PACK, DATASET, GRAM, IMPORTANCE, INNER, PLAN, RESULT)
+KINDS = (MODEL, GENES, SPLICE, PACK, DATASET, GRAM, IMPORTANCE, INNER, PLAN, RESULT)

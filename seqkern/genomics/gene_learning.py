@@ -63,7 +63,7 @@ from seqkern.sequences.alphabets import DNA, MASK
 from seqkern.sequences.labels import make_labels
 from seqkern.sequences.sequence_set import SequenceSet
 from seqkern.sequences.streaming import reverse_complement_codes
-from seqkern.sequences.windows import as_window
+from seqkern.sequences.windows import Window, as_window
 
 # Learning of the grammar's weights by a structural SVM, with block-coordinate Frank–Wolfe steps.
 #
@@ -661,6 +661,18 @@ def _folds(places: Sequence[Place], name: str) -> list[list[Place]]:
     return folds
 
 
+def train_on_windows(
+    windows: Codes, labels: list[str], kind: str, window: Window, kernel: str, solver: str, **how: Any
+) -> Model:
+    """Train a classifier of one kind of sites on windows (n, length) around them and decoys."""
+    ids = [f"{kind}{i + 1}" for i in range(len(windows))]
+    X = SequenceSet.from_offsets(windows.ravel(), np.arange(len(ids) + 1) * window.length, ids, DNA)
+    y = make_labels(ids, labels, positive=kind)
+    model = train_model(X, y, build_kernel(kernel), solver, notes={"window": window.record()}, **how)
+    assert isinstance(model, Model)
+    return model
+
+
 @dataclass(eq=False)
 class _Parts:
     """The learner of site classifiers and content scores from some pieces, which applies them to others."""
@@ -698,17 +710,9 @@ class _Parts:
             if len(bases) == window.length and not (bases == MASK).any():
                 windows.append(bases)
                 labels.append(label)
-        ids = [f"{kind}{i + 1}" for i in range(len(windows))]
-        X = SequenceSet.from_offsets(
-            np.concatenate(windows or [np.zeros(0, dtype=np.uint8)]), np.arange(len(ids) + 1) * window.length, ids, DNA
-        )
-        y = make_labels(ids, labels, positive=kind)
-        notes = {"window": window.record()}
-        model = train_model(
-            X, y, build_kernel(self.kernel), self.solver, seed=self.seed, notes=notes, n_threads=self.n_threads
-        )
-        assert isinstance(model, Model)
-        return model
+        codes = np.array(windows, dtype=np.uint8).reshape(-1, window.length)
+        how = {"seed": self.seed, "n_threads": self.n_threads}
+        return train_on_windows(codes, labels, kind, window, self.kernel, self.solver, **how)
 
     def _content(self, places: Sequence[Place]) -> Content:
         """Learn the scores of coding and intron sequence."""

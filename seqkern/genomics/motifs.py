@@ -12,8 +12,9 @@ from seqkern.core.errors import ParameterError
 from seqkern.core.types import Bools, Codes, Floats, Ints
 from seqkern.kernels.models.patterns import Matrix, ambiguity_codes
 from seqkern.methods.explanation import Explainer
-from seqkern.methods.kmer_table import KmerTables, kmer_tables
+from seqkern.methods.loading import kmer_tables
 from seqkern.methods.model import Model
+from seqkern.methods.table_model import KmerTables
 from seqkern.sequences.alphabets import DNA, RNA, Alphabet
 from seqkern.sequences.sequence_set import SequenceSet
 

@@ -26,8 +26,8 @@ from seqkern.sequences.sequence_set import SequenceSet
 
 if TYPE_CHECKING:
     from seqkern.formats.alleles import PlacedAlleles
-    from seqkern.methods.kmer_table import KmerTables
     from seqkern.methods.model import Model
+    from seqkern.methods.table_model import KmerTables
 
 
 # Scorers of variants: the interface, and the choice of a model's scorer.
@@ -107,7 +107,8 @@ def single_kmer_weights(model: Model) -> KmerTables | None:
     There is none if decisions are not sums over k-mers, or are divided by a norm that several lengths share. For a
     normalised kernel it is w(a)/√K(a, a), the score of gkmpredict that deltaSVM sums up.
     """
-    from seqkern.methods.kmer_table import KmerTables, kmer_tables  # imported here for fast start-up
+    from seqkern.methods.loading import kmer_tables  # imported here for fast start-up
+    from seqkern.methods.table_model import KmerTables
 
     try:
         found = kmer_tables(model)

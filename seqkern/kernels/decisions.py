@@ -358,19 +358,22 @@ class _Weights:
         self.kernel, self.coefficients = kernel, coefficients
         support = support.compact()
         self.columns = kernel.prepare(support)
-        self._at_positions = self._folded = None
+        self._at_positions = None
         at_positions = kernel.tables.at_positions
-        if at_positions is not None and len(support):
+        if at_positions is not None and len(np.unique(support.lengths)) == 1:
             scaled = over_root(coefficients, self.columns.raw_diagonal) if kernel.normalize else coefficients
-            self._at_positions = at_positions(support, scaled)
-        if self._at_positions is None:
-            self._folded = fold(kernel, self.columns, coefficients)
+            self._at_positions, self._length = at_positions(support, scaled), support.lengths[0]
+
+    @cached_property
+    def _folded(self) -> Folded | None:
+        return fold(self.kernel, self.columns, self.coefficients)
 
     def __call__(self, X: SequenceSet) -> Floats:
         """Return the value of each record of `X`, float64 (n,)."""
-        if self._at_positions is not None:
-            X = X.compact()
-            rows = self.kernel.prepare(X, like=self.columns)  # also checks lengths
+        X = X.compact()
+        clear = (X.codes < X.alphabet.size).all()  # some kernels' weights at positions do not take masked residues
+        if self._at_positions is not None and clear and (X.lengths == self._length).all():
+            rows = self.kernel.prepare(X, like=self.columns)
             sums = self._at_positions.scan(X.codes, X.starts)
             return over_root(sums, rows.raw_diagonal) if self.kernel.normalize else sums
         if self._folded is not None:

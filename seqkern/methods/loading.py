@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from seqkern.core.archive import JSON_ENTRY, as_bytes, from_bytes, load_archive, nest, save_archive, unnest
-from seqkern.core.errors import FileError, GramError, ModelError, SeqkernError, SequenceError
+from seqkern.core.errors import FileError, GramError, ModelError, ParameterError, SeqkernError, SequenceError
 from seqkern.core.file_kinds import MODEL, PACK
 from seqkern.core.progress import progress_bar
 from seqkern.core.text_files import ZIP, open_lines
 from seqkern.core.threads import given_threads
-from seqkern.core.types import Array, Arrays, PathLike
+from seqkern.core.types import Array, Arrays, Floats, PathLike
 from seqkern.formats.residues import Residues
 from seqkern.gram.transforms.gram_transform import transform_from_state
 from seqkern.kernels.kernel_specs import kernel_from_state
@@ -29,6 +29,7 @@ from seqkern.solvers.solver_specs import solver_from_state
 
 if TYPE_CHECKING:
     from seqkern.kernels.kernel import Kernel
+    from seqkern.methods.table_model import KmerTables
 
 
 # Recognition of LS-GKM model files by their first line, without the import of their reader.
@@ -454,3 +455,50 @@ def _kernel_text(kernel: "Kernel") -> str:
         if declared[name].kind is not inspect.Parameter.KEYWORD_ONLY or value != declared[name].default
     ]
     return f"{kernel.name}{':' * bool(shown)}{','.join(shown)}"
+
+
+# A model's decision as a sum over the k-mers of a sequence: one table of weights for each length.
+
+
+def kmer_tables(model: Model) -> "KmerTables":
+    """Return the k-mer weights of a model; raise ParameterError if its decision is not a sum over k-mers."""
+    from seqkern.methods.table_model import KmerTables  # imported here for fast start-up
+
+    form, kernel = model.form(), model.kernel
+    if model.alphabet is None:
+        raise ParameterError("the model is of numbers, not of sequences", remedy="give a model of sequences")
+    tables = form.kmer_tables()
+    if tables is None:
+        raise ParameterError(
+            f"the decisions of kernel {kernel.name!r} are not sums over k-mers",
+            remedy="choose a kernel such as gapped_kmer (with l up to 12 for DNA), without center_weighted",
+        )
+    merged: dict[int, Floats] = {}
+    for length, weights in tables:
+        merged[length] = merged[length] + weights if length in merged else weights
+    return KmerTables(model.alphabet, merged, form.constant, kernel.normalize, _counts_both_strands(kernel))
+
+
+def _counts_both_strands(kernel: "Kernel") -> bool:
+    """Return whether a kernel, or each of its parts, counts both strands."""
+    parts = getattr(kernel, "bases", ())
+    if parts:
+        return all(_counts_both_strands(part) for part in parts)
+    return bool(getattr(kernel, "reverse_complement", False))
+
+
+def load_kmer_tables(path: PathLike) -> "KmerTables":
+    """Read k-mer weights from a seqkern or LS-GKM model, or from a weight file for deltaSVM."""
+    from seqkern.methods.table_model import is_kmer_weights, read_kmer_weights  # imported here for fast start-up
+
+    if is_kmer_weights(path):
+        return read_kmer_weights(path)
+    model = load_model(Path(path))
+    if not isinstance(model, Model):
+        raise ModelError(
+            "is a model of residues, without weights of k-mers", file=path, remedy="give a model of whole sequences"
+        )
+    try:
+        return kmer_tables(model)
+    except ParameterError as error:
+        raise ModelError(error.problem, file=path, remedy=error.remedy) from error

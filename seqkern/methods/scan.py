@@ -11,7 +11,7 @@ Positions and strands follow the convention of `seqkern.sequences.windows`.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from hashlib import blake2b
 from typing import Any, cast
@@ -116,32 +116,10 @@ class Scanner:
         skip: int = 0,
         end_block: Callable[[], None] | None = None,
     ) -> Iterator[Candidates]:
-        """Yield every classified candidate, record by record, sorted by position.
-
-        The first `skip` blocks are counted, but neither scored nor returned: an earlier scan has done them.
-        """
-        self.counts, self.bare, self.lengths = Counter(), [], {}
-        buffer, done, number = ScanBuffer(self), 0, 0
-        for piece in iter_pieces(source, self.alphabet, ids=ids, block=block):
-            buffer.add(piece)
-            if buffer.fresh >= block:
-                yield from self._decide(buffer, number < skip, end_block)
-                number += 1
-            done += len(piece.codes)
-            self.lengths[piece.record] = self.lengths.get(piece.record, 0) + len(piece.codes)
-            if progress is not None:
-                progress(done)
-        yield from self._decide(buffer, number < skip, end_block)
-
-    def _decide(self, buffer: ScanBuffer, skipped: bool, end_block: Callable[[], None] | None) -> Iterator[Candidates]:
-        """Yield the candidates of a block, unless it is skipped."""
-        self._skips = skipped
-        for found in buffer.decide():
-            if not skipped:
-                yield found
-        self._skips = False
-        if end_block is not None and not skipped:
-            end_block()
+        """Yield every classified candidate, record by record, sorted by position; see `scan_all`."""
+        how: dict[str, Any] = {"skip": skip, "end_block": end_block}
+        for found in scan_all([self], source, ids=ids, block=block, progress=progress, **how):
+            yield from (own for _, own in found)
 
     def values(self, codes: Codes, starts: Starts, names: npt.NDArray[np.object_]) -> Floats:
         """Return the decision values, (n,) or (n, classes), of windows without masked residues at ascending starts."""
@@ -162,6 +140,50 @@ class Scanner:
             windows = SequenceSet(codes, some, some + self.window.length, ids, self.alphabet)
             out[first : first + AT_ONCE] = self.model.decision(windows, n_threads=self.n_threads)
         return out
+
+
+def scan_all(
+    scanners: Sequence[Scanner],
+    source: Source,
+    *,
+    ids: str = "header",
+    block: int = BLOCK,
+    progress: Callable[[int], None] | None = None,
+    skip: int = 0,
+    end_block: Callable[[], None] | None = None,
+) -> Iterator[list[tuple[int, Candidates]]]:
+    """Yield the candidates of each block with the number of their scanner; all have one alphabet and one window.
+
+    The first `skip` blocks are counted, but neither scored nor returned: an earlier scan has done them.
+    """
+    buffers, done, number = [ScanBuffer(scanner) for scanner in scanners], 0, 0
+    for scanner in scanners:
+        scanner.counts, scanner.bare, scanner.lengths = Counter(), [], {}
+    lengths = scanners[0].lengths
+
+    def decide() -> Iterator[list[tuple[int, Candidates]]]:
+        """Yield the candidates of a block, unless it is skipped."""
+        found: list[tuple[int, Candidates]] = []
+        for i, (scanner, buffer) in enumerate(zip(scanners, buffers, strict=True)):
+            scanner._skips = number < skip
+            found += [(i, one) for one in buffer.decide()]
+            scanner._skips = False
+        if number >= skip:
+            yield found
+            if end_block is not None:
+                end_block()
+
+    for piece in iter_pieces(source, scanners[0].alphabet, ids=ids, block=block):
+        for buffer in buffers:
+            buffer.add(piece)
+        if buffers[0].fresh >= block:
+            yield from decide()
+            number += 1
+        done += len(piece.codes)
+        lengths[piece.record] = lengths.get(piece.record, 0) + len(piece.codes)
+        if progress is not None:
+            progress(done)
+    yield from decide()
 
 
 def model_window(model: Model, window: Window | str | Mapping[str, Any] | None, site: str) -> Window:
@@ -208,9 +230,9 @@ def position_scorer(model: Model) -> Callable[[Codes, Starts, int | None], Float
         return None
     try:
         form = model.form()
+        values = WindowValues(kernel, support, form.coefficients, model.columns)
     except ParameterError:
         return None
-    values = WindowValues(kernel, support, form.coefficients, model.columns)
 
     def decide(codes: Codes, starts: Starts, n_threads: int | None) -> Floats:
         found = values.scan(codes, starts, n_threads)
@@ -330,20 +352,21 @@ FORMS = {"bed": _bed, "bedgraph": _bedgraph, "tsv": _table}
 
 
 def scan_part(
-    scanner: Scanner,
+    scanners: Sequence[Scanner],
     genome: Genome,
     part: Part,
     *,
     ids: str = "header",
     block: int = BLOCK,
     progress: Callable[[int], None] | None = None,
-) -> Iterator[Candidates]:
-    """Yield the classified candidates of one part; all parts together equal `Scanner.scan`, to the last bit.
+) -> Iterator[list[tuple[int, Candidates]]]:
+    """Yield the classified candidates of one part; all parts together equal `scan_all`, to the last bit.
 
     The bases of all records, one after another, are divided evenly among the parts.
     """
-    scanner.counts.clear()
-    scanner.bare = []
+    for scanner in scanners:
+        scanner.counts, scanner.bare = Counter(), []
+    scanner = scanners[0]
     names = list(map(str, range(1, len(genome.lengths) + 1))) if ids == "number" else list(genome.lengths)
     scanner.lengths = dict(zip(names, genome.lengths.values(), strict=True))
     _check_lengths(genome)
@@ -358,10 +381,12 @@ def scan_part(
         with naming(genome.path):
             piece = make_piece(letters, table, scanner.alphabet, record=name, before=low)
         places = np.zeros(1, dtype=np.int64)
-        segment = Segment(
-            scanner, piece.codes, piece.lower, np.array([name], dtype=object), places, places - low, places + high - low
-        )
-        yield from segment.decide(start - low, stop - low)
+        bounds = places, places - low, places + high - low
+        found: list[tuple[int, Candidates]] = []
+        for i, one in enumerate(scanners):
+            segment = Segment(one, piece.codes, piece.lower, np.array([name], dtype=object), *bounds)
+            found += [(i, candidates) for candidates in segment.decide(start - low, stop - low)]
+        yield found
         done += stop - start
         if progress is not None:
             progress(done)

@@ -68,7 +68,8 @@ def lines(
         What may follow the integers, with its tab; empty for nothing.
     which : ndarray of int32, shape (n,)
         Which of the texts each line has.
-    numbers : ndarray of float64, shape (n, q), q ≥ 1
+    numbers : ndarray of float64, shape (n, q)
+        Without any, the last texts end the lines.
     more_integers : ndarray of int64, shape (n, r), optional
         As `integers`; the next two are given with it.
     more_texts : list of bytes, optional

@@ -60,7 +60,18 @@ def test_more_examples_of_help_are_read_by_the_parser(capsys):
         assert (args.repair == "empirical_map") == ("--repair" in argv)
 
 
-ELSEWHERE = ("audit", "demo", "discover", "effects", "grammar", "genes", "models", "motifs", "variants")
+ELSEWHERE = (
+    "audit",
+    "demo",
+    "discover",
+    "effects",
+    "grammar",
+    "genes",
+    "models",
+    "motifs",
+    "splice-scores",
+    "variants",
+)
 """Verbs that run in other tests: demo and grammar take long, the others take files that no example writes."""
 
 

@@ -13,12 +13,12 @@ from seqkern.core.archive import load_archive
 from seqkern.formats import residue_samples
 from seqkern.genomics.gene_learning import SITES, GeneModel, load_gene_model
 from seqkern.genomics.genes import CURVES, Content, Grammar, Limits
+from seqkern.genomics.splice import SpliceModel, load_splice_model, splice_scores
 from seqkern.genomics.variants import read_scorer
 from seqkern.gram import compute_gram, open_gram
 from seqkern.gram.transforms import build_transform
 from seqkern.kernels import SpectrumKernel, WeightedDegreeKernel
-from seqkern.methods.kmer_table import load_kmer_tables
-from seqkern.methods.loading import load_model, pack_folder, read_pack
+from seqkern.methods.loading import load_kmer_tables, load_model, pack_folder, read_pack
 from seqkern.methods.model import Model
 from seqkern.methods.poim import Importance, Positions, load_positions
 from seqkern.methods.training import train_model
@@ -63,6 +63,19 @@ def _gene_models() -> tuple[bytes, ...]:
     classifier = train_model(sites, LABELS, WeightedDegreeKernel(1), "csvc:C=1", notes=notes)
     grammar = Grammar(Limits(3, 60, 20, 80), {name: np.array([-1.0, 0.0, 1.0]) for name in CURVES})
     model = GeneModel(dict.fromkeys(SITES, classifier), Content.none(), grammar, np.ones(grammar.n_weights), {})
+    return (_written(model.save),)
+
+
+@cache
+def _splice_models() -> tuple[bytes, ...]:
+    sites = SequenceSet.from_strings(["AAGGTAAG", "CAGGTGAG", "TTGGTCCA", "ACTGTTCA"], "dna", ids=list("abcd"))
+    notes = {"window": {"left": 3, "right": 4, "site": ""}}
+    classifier = train_model(sites, LABELS, WeightedDegreeKernel(1), "csvc:C=1", notes=notes)
+    edges, scores = np.array([-0.5, 0.5]), np.array([-9, 0, 9])
+    names = ("donor GT", "acceptor AG")
+    model = SpliceModel(
+        dict.fromkeys(SITES, classifier), dict.fromkeys(names, edges), dict.fromkeys(names, scores), {"prior": 0.01}
+    )
     return (_written(model.save),)
 
 
@@ -131,6 +144,12 @@ def _predict(path: Path | str) -> None:
         model.decide(X)
 
 
+def _splices(path: Path) -> None:
+    genome = path.with_suffix(".fa")
+    genome.write_bytes(b">a\n" + b"AAGGTAAGTTCAGACCA" * 3 + b"\n")
+    list(splice_scores(load_splice_model(path), genome))
+
+
 def _genes(path: Path) -> None:
     load_gene_model(path).find(DNA.encode(b"ACATGAAGGTAAGTCCCCCCCCCCCCCCCCCCCCAGGAATAACC" * 3), n_threads=1)
 
@@ -164,6 +183,7 @@ READERS = (
         weight=2.5,
     ),
     Reader("packed models", _packed, _packs, ("models source",), ".seqkern", form="zip"),
+    Reader("models of splice sites", _splices, _splice_models, ("splice-scores model",), ".seqkern", form="zip"),
     Reader("models of genes", _genes, _gene_models, ("genes model",), ".seqkern", form="zip", weight=2.5),
     Reader("models of residues", _residues, _residue_models, suffix=".seqkern", form="zip", slow=True, weight=2.5),
     Reader("k-mer tables of models", load_kmer_tables, _models, suffix=".seqkern", form="zip"),

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from seqkern.core.errors import FileError, ModelError, ParameterError
-from seqkern.methods.kmer_table import load_kmer_tables
+from seqkern.methods.loading import load_kmer_tables
 from seqkern.methods.table_model import KmerTables, is_kmer_weights, read_kmer_weights, write_kmer_weights
 from seqkern.sequences.alphabets import DNA, PROTEIN
 

@@ -10,8 +10,7 @@ from seqkern.core.archive import load_archive, save_archive
 from seqkern.core.errors import ModelError, ParameterError
 from seqkern.kernels import build_kernel
 from seqkern.methods import Explainer, explain
-from seqkern.methods.kmer_table import kmer_tables, load_kmer_tables
-from seqkern.methods.loading import load_model
+from seqkern.methods.loading import kmer_tables, load_kmer_tables, load_model
 from seqkern.methods.lsgkm import write_lsgkm
 from seqkern.methods.table_model import TableModel, smaller, tabulated
 from seqkern.methods.training import train_model

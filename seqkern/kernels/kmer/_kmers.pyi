@@ -63,3 +63,13 @@ def tally(codes: npt.NDArray[np.uint32], start: npt.NDArray[np.int64], row: int,
 def list_neighbours(
     codes: npt.NDArray[np.uint32 | np.uint64], k: int, m: int, size: int, neighbours: npt.NDArray[np.uint32 | np.uint64]
 ) -> None: ...
+def window_sums(
+    letters: npt.NDArray[np.uint8],
+    size: int,
+    k: int,
+    length: int,
+    table: npt.NDArray[np.int64],
+    tail: npt.NDArray[np.int64],
+    starts: npt.NDArray[np.int64],
+    sums: npt.NDArray[np.int64],
+) -> None: ...

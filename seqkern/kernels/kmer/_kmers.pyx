@@ -3,6 +3,8 @@
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memset
 
+import numpy as np
+
 cdef extern from "_panel.h":
     enum:
         PANEL
@@ -324,3 +326,58 @@ def list_neighbours(const code_t[::1] codes, int k, int m, int size, code_t[:, :
                 digits[p] = code % <code_t>size
                 code = code // <code_t>size
             _list_neighbours(&neighbours[i, 0], codes[i], digits, places, k, <code_t>size, 0, m)
+
+
+def window_sums(
+    const uint8_t[::1] letters,
+    int size,
+    int k,
+    Py_ssize_t length,
+    const int64_t[::1] table,
+    const int64_t[::1] tail,
+    const int64_t[::1] starts,
+    int64_t[::1] sums,
+):
+    """Write the sum of the table's entries for the k-mers of each window, and the tail's for its last k − 1 letters.
+
+    Integers make the sums independent of what precedes a window. Masked letters may lie outside the windows.
+
+    Parameters
+    ----------
+    length : int
+        Of a window, at least k.
+    table : ndarray of int64, shape (size^k,)
+    tail : ndarray of int64, shape (size^(k − 1),)
+    starts : ndarray of int64, shape (n,)
+        Ascending, within the letters.
+    sums : ndarray of int64, shape (n,)
+    """
+    cdef Py_ssize_t n = starts.shape[0], i = 0, p, _power, end, ring = 1
+    cdef int64_t code = 0, total = 0, high = 1, wrap, letter
+    assert length >= k and sums.shape[0] == n
+    if n == 0:
+        return
+    assert starts[0] >= 0 and starts[n - 1] + length <= letters.shape[0]
+    while ring <= length:
+        ring *= 2
+    cdef int64_t[::1] before = np.zeros(ring, dtype=np.int64)  # the total before each of the last letters
+    ring -= 1
+    for _power in range(k - 1):
+        high *= size
+    wrap = high * size - 1
+    assert table.shape[0] == wrap + 1 and tail.shape[0] == high
+    with nogil:
+        p = starts[0]
+        while i < n:
+            end = starts[i] + length
+            for p in range(p, end):
+                letter = letters[p]
+                if size == 4:
+                    code = (code << 2 | letter & 3) & wrap
+                else:
+                    code = (code % high) * size + (letter if letter < size else 0)
+                before[p & ring] = total
+                total += table[code]
+            p = end
+            sums[i] = total - before[(starts[i] + k - 1) & ring] + tail[code % high]
+            i += 1

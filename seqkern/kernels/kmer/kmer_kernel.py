@@ -15,6 +15,7 @@ from seqkern.kernels.capabilities import Products, Tables, capability
 from seqkern.kernels.features import Features, alphabet_of
 from seqkern.kernels.gradients import KernelGradient, Square
 from seqkern.kernels.kernel_operator import CombinedImplicit, Implicit, SparseImplicit
+from seqkern.kernels.kmer import _kmers as loops
 from seqkern.kernels.kmer.kmers import (
     CODE_LIMIT,
     SMALL_SPACE,
@@ -378,6 +379,35 @@ class TalliedSpectrum(Tallied):
         return self.weights
 
 
+LONGEST_SCANNED = 5
+"""Largest k whose weights are summed along long sequences, by tables over all k-mers."""
+
+
+class WindowSums:
+    """Sums over the k-mers of windows of one length; weights rounded to integers of 62 bits in all add up exactly."""
+
+    def __init__(self, tables: Sequence[tuple[int, Floats]], length: int, size: int) -> None:
+        self.size, self.length, self.k = size, length, max(k for k, _ in tables)
+        # at each position the k-mers that begin there; those in the last k − 1 letters are in the tail
+        table, tail = np.zeros(size**self.k), np.zeros(size ** (self.k - 1))
+        for k, weights in tables:
+            table += np.repeat(weights, size ** (self.k - k))
+            for before in range(self.k - k):
+                tail += np.tile(np.repeat(weights, size ** (self.k - 1 - k - before)), size**before)
+        most = length * np.abs(table).max() + np.abs(tail).max()
+        if not np.isfinite(most):
+            raise ParameterError("the weights of k-mers are not finite", remedy="train the model again")
+        self.unit = 2.0 ** (np.frexp(most)[1] - 62)
+        self.table, self.tail = (np.rint(one / self.unit).astype(np.int64) for one in (table, tail))
+
+    def scan(self, codes: npt.NDArray[np.uint8], starts: Ints, n_threads: int | None = None) -> Floats:
+        """Return the sums of windows without masked residues, as `WindowValues.scan`."""
+        sums = np.empty(len(starts), dtype=np.int64)
+        starts = np.ascontiguousarray(starts)
+        loops.window_sums(codes, self.size, self.k, self.length, self.table, self.tail, starts, sums)
+        return sums * self.unit
+
+
 # The spectrum kernel: shared k-mers (Leslie, Eskin, Noble, PSB 2002).
 
 
@@ -494,7 +524,15 @@ class SpectrumKernel(KmerKernel):
             lambda tally, alphabet: TalliedSpectrum(
                 self._lengths(), self._weights(), tally, alphabet, self.reverse_complement
             ),
+            at_positions=None if self.presence or max(self._lengths()) > LONGEST_SCANNED else self._along,
         )
+
+    def _along(self, support: SequenceSet, coefficients: Floats) -> WindowSums:
+        """Return the sums over the k-mers of windows."""
+        tables = self.tables.weights(support, coefficients)
+        if tables is None:
+            raise ParameterError(f"an alphabet of {support.alphabet.size} letters has too many k-mers for tables")
+        return WindowSums(tables, int(support.lengths[0]) if len(support) else 0, support.alphabet.size)
 
     def _tally(self, support: SequenceSet, coefficients: Floats) -> Tally | None:
         size = support.alphabet.size
