@@ -405,7 +405,9 @@ class Null(
 ):
     """A verb that draws random variants."""
 
-    null: int | None = option("number of random variants of each kind, such as 100000", integer(default=None, low=1), metavar="N")
+    null: int | None = option(
+        "number of random variants of each kind, such as 100000", integer(default=None, low=1), metavar="N"
+    )
     null_regions: str | None = option(
         "where they are drawn from (default: the chromosomes of the variants)", metavar="BED"
     )

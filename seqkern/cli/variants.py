@@ -387,8 +387,8 @@ def _say_found(request: VariantsRequest, job: VariantRun, name: str, q: npt.NDAr
     )
     if job.null_missing > 0.01 * job.null_size:
         warn(
-            f"{job.null_missing} of {job.null_missing + job.null_size} random variants were not found: contexts are rare "
-            "in these regions; draw fewer, or from more of the genome"
+            f"{job.null_missing} of {job.null_missing + job.null_size} random variants were not found: contexts are "
+            "rare in these regions; draw fewer, or from more of the genome"
         )
 
 

@@ -135,7 +135,7 @@ def test_a_killed_search_goes_on_to_the_same_model(donors, tmp_path, monkeypatch
     assert all_fits >= 10  # five folds, with and without refinement
     assert killed([*command, output], 3, said) == -signal.SIGKILL  # in the coarse grid
     assert len(list(folder.iterdir())) == 3
-    assert killed([*command, output], all_fits - 5, said, signal.SIGINT) == 130  # in the refinement
+    assert killed([*command, output], all_fits - 2, said, signal.SIGINT) == 130  # in the refinement; three are read
     assert said.read_text().endswith("repeat the command to resume\n")
     assert len(list(folder.iterdir())) == all_fits - 2
     calls.clear()
@@ -154,7 +154,7 @@ def test_a_killed_cross_validation_goes_on_to_the_same_tables(donors, tmp_path, 
     output, said = tmp_path / "cv", tmp_path / "said"
     assert killed([*command, output], 2, said) == -signal.SIGKILL  # in the folds
     assert not (output / "metrics.tsv").exists()
-    assert killed([*command, output], 5, said, signal.SIGINT) == 130  # 3 folds and 2 permutations more
+    assert killed([*command, output], 7, said, signal.SIGINT) == 130  # 2 folds read, 3 more and 2 permutations
     folds, evaluate = [], crossval.evaluate_fold
     monkeypatch.setattr(crossval, "evaluate_fold", lambda *of, **how: folds.append(1) or evaluate(*of, **how))
     assert main([*map(str, command), str(output)]) == 0

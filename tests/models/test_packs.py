@@ -151,7 +151,7 @@ def test_several_models_give_all_that_each_gives(home, tmp_path, capsys):
         assert main(["predict", one.word, *(options if one.name == "numbers" else options[:1])]) == 0
         (head, *rows) = csv.reader(capsys.readouterr().out.splitlines(), delimiter="\t")
         expected |= {f"{name}_{one.name}": column for name, *column in list(zip(head, *rows, strict=True))[1:]}
-    assert {"probability_calibrated", "predicted_cut", "decision:d_classes", "upper_numbers"} < expected.keys()
+    assert {"probability_calibrated", "predicted_cut", "decision:d_classes", "upper_50_numbers"} < expected.keys()
     for models in (tmp_path / "pack", zoo):
         assert main(["predict", str(models), *options]) == 0
         (head, *rows) = csv.reader(capsys.readouterr().out.splitlines(), delimiter="\t")

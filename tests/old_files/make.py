@@ -21,6 +21,7 @@ from seqkern.evaluation.selection import Choice
 from seqkern.formats import residue_samples
 from seqkern.genomics.gene_learning import GeneModel, load_gene_model
 from seqkern.genomics.genes import CURVES, Content, Grammar, Limits
+from seqkern.genomics.splice import SpliceModel, load_splice_model, splice_scores
 from seqkern.gram import compute_gram, open_gram
 from seqkern.gram.transforms import build_transform
 from seqkern.kernels import build_kernel
@@ -98,7 +99,7 @@ def decided(path, name=None):
     """Return the decisions of a model on new samples, with what its solver says beside them."""
     model, X = load_model(path), samples(name or path.stem, 5, "new")
     decisions, predicted, probabilities, variances = model.decide(X, n_threads=1)
-    variances = None if variances is None else astuple(variances)
+    variances = None if variances is None else astuple(variances)[:3]  # without the tail, which came later
     return plain([type(model).__name__, model.classes, decisions, predicted, probabilities, variances])
 
 
@@ -141,8 +142,8 @@ def packed(path):
     return [[*astuple(one), decided(f"{path}:{one.name}", one.name)] for one in read_pack(path)]
 
 
-def save_genes(path):
-    """Write a model of genes: classifiers of drawn windows, content and weights of drawn numbers."""
+def site_models():
+    """Return classifiers of drawn windows around sites."""
     sites = {}
     for kind, motif in (("donor", "GT"), ("acceptor", "AG")):
         windows = [f"{one[:3]}{motif}{one[3:]}" for one in strings(12, 6, kind)]
@@ -151,15 +152,35 @@ def save_genes(path):
         labels = make_labels(X.ids, ["no", "yes"] * 6, positive="yes")
         options = {"notes": notes, "n_threads": 1, "allow_similar": True}
         sites[kind] = train_model(X, labels, build_kernel("weighted_degree:degree=2"), "csvc:C=1", **options)
+    return sites
+
+
+def save_genes(path):
+    """Write a model of genes: classifiers of drawn windows, content and weights of drawn numbers."""
     content = Content(numbers(48, "coding").reshape(3, 16) - 0.3, numbers(16, "intron") - 0.5)
     grammar = Grammar(Limits(3, 200, 6, 100), {name: np.array([0.0, 1.0, 2.0]) for name in CURVES})
-    GeneModel(sites, content, grammar, numbers(grammar.n_weights, "weights"), {"seed": 1}).save(path)
+    GeneModel(site_models(), content, grammar, numbers(grammar.n_weights, "weights"), {"seed": 1}).save(path)
 
 
 def found_genes(path):
     """Return the genes in a chromosome."""
     codes = DNA.encode("".join(strings(1, 600, "chromosome")).encode())
     return plain([[one.reverse, one.parts, one.score] for one in load_gene_model(path).find(codes, n_threads=1)])
+
+
+def save_splice(path):
+    """Write a model of splice sites with scores of three steps."""
+    edges, scores = np.array([-0.5, 0.5]), np.array([-6, 0, 9])
+    names = ("donor GT", "acceptor AG")
+    SpliceModel(site_models(), dict.fromkeys(names, edges), dict.fromkeys(names, scores), {"prior": 0.01}).save(path)
+
+
+def splice_lines(path):
+    """Return the scores of a chromosome."""
+    with tempfile.TemporaryDirectory() as folder:
+        genome = Path(folder) / "genome.fa"
+        genome.write_text(f">a\n{''.join(strings(1, 200, 'chromosome'))}\n")
+        return list(splice_scores(load_splice_model(path), genome, n_threads=1))
 
 
 def gram(kind, path):
@@ -274,6 +295,7 @@ FILES = {
     "residues.model": (save_residues, read_residues),
     "pack.seqkern": (write_pack, packed),
     "genes.model": (save_genes, found_genes),
+    "splice.model": (save_splice, splice_lines),
     "gram_square": (partial(compute, "square"), partial(gram, "square")),
     "gram_rectangle": (partial(compute, "rectangle"), partial(gram, "rectangle")),
     "dataset_sequences": (lambda path: save_dataset(dataset("sequences"), path), in_dataset),

@@ -67,7 +67,7 @@ class LOCKKernel(SequenceKernel):
     .. math::
 
         K(x, y) = s \exp\Bigl(g \sum_l e_l B_{x_l y_l}\Bigr) \sum_l \exp(h B_{x_l y_l})
-        + s' \sum_l \exp(h' B_{x_l y_l}) + s'' \frac{L}{|P|} \sum_{(l, m) ∈ P} \exp(h'' (B_{x_l y_l} + B_{x_m y_m}))
+        + s' \sum_l \exp(h' B_{x_l y_l}) + s'' L |P|^{-1} \sum_{(l, m) ∈ P} \exp(h'' (B_{x_l y_l} + B_{x_m y_m}))
 
     with L the length and P the pairs of positions, without which the third sum is 0. The priors for `likelihood` are
     standard normal distributions of ln g, ln h, ln h' and ln h'', normal distributions with standard deviation ½ of
