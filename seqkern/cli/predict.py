@@ -259,7 +259,7 @@ def novelty(model: Model, X: SequenceSet | FeatureTable, total: int) -> Iterator
     n = f"{len(X)} records" if len(X) == total else f"the first {len(X)} records"
     if known is not None and known.any():
         yield f"{int(known.sum())} of {n} are training samples of the model: their decisions say nothing about new ones"
-    found = outside(model.record, X) if isinstance(X, SequenceSet) and len(X) and not model.sequence_views else {}
+    found = outside(model.record, X) if isinstance(X, SequenceSet) and len(X) and len(model.sequence_views) <= 1 else {}
     away = np.any([mask for mask, _, _ in found.values()], axis=0) if found else np.zeros(1, dtype=bool)
     if away.mean() > FEW:
         each = [UNLIKE[name].format(int(mask.sum()), *ends) for name, (mask, *ends) in found.items() if mask.any()]

@@ -102,8 +102,8 @@ def _candidates(
         return scanner.scan(request.fasta, ids=ids, progress=show, **blocks)
 
     genome = stack.enter_context(Genome(request.fasta))
-    blocks = scan_part([scanner], genome, request.part, ids=ids, progress=show)
-    return (found for block in blocks for _, found in block)
+    found = scan_part([scanner], genome, request.part, ids=ids, progress=show)
+    return (candidates for block in found for _, candidates in block)
 
 
 def _positive(request: PredictRequest, model: Model) -> Callable[[Floats], Bools] | None:

@@ -126,6 +126,9 @@ def first_lines(made: Model | ResidueModel, path: PathLike) -> Iterator[str]:
     new = "NEW.tsv" if table else "NEW.bed --genome GENOME.fa" if "genome" in record else "NEW.fa"
     columns = record.get(NOTE, {}).get("numbers", ())
     vectors = set(model.kernel.traits.views) - {*model.kernel.traits.sequence_views, *columns}
+    unused = sorted(set(columns) - set(model.kernel.traits.views))
+    if unused:
+        yield f"{', '.join(unused)}: not used by the chosen kernel"
     new += "".join(f" --view {name}=NEW.npz" for name in sorted(vectors))
     site = None if model.window is None else model.window.site
     more = "-o predictions.tsv" if site is None else f"--scan {site} -o found.bed"

@@ -42,6 +42,7 @@ from seqkern.methods.method import Method
 from seqkern.methods.sources import Samples
 from seqkern.methods.training import automatic_method
 from seqkern.sequences.fasta import file_names
+from seqkern.sequences.joining import vectors_of
 from seqkern.sequences.labels import Labels, are_numbers, refuse_numbers_as_classes
 from seqkern.sequences.sequence_set import SequenceSet, sequence_views, usual_length, vector_views
 from seqkern.sequences.similarity import distinct_sequences
@@ -445,12 +446,12 @@ def _made(
 def _averaged(request: MethodRequest, dataset: Dataset) -> Dataset:
     """Return a Dataset in which each of the equal sequences with different values occurs once, with their mean.
 
-    Their number and the standard deviation of a replicate are printed. Places of a genome, tracks, vectors and folds
-    may tell equal sequences apart.
+    Their number and the standard deviation of a replicate are printed. Places of a genome, tracks, folds and other
+    vectors tell equal sequences apart.
     """
     X, task = dataset.X, dataset.task()
     y, others = task.labels.y, (task.labels.position, task.labels.folds)
-    if task.labels.kind != "real" or not isinstance(X, SequenceSet) or request.track or vector_views(X):
+    if task.labels.kind != "real" or not isinstance(X, SequenceSet) or request.track:
         return dataset
     if any(column is not None for column in others):
         return dataset
@@ -460,7 +461,8 @@ def _averaged(request: MethodRequest, dataset: Dataset) -> Dataset:
     means = np.bincount(copy, y[rows]) / counts
     squares = np.bincount(copy, (y[rows] - means[copy]) ** 2)
     several = (counts > 1) & (squares > 0)
-    if not several.any():
+    vectors = [vectors_of(X, name)[rows] for name in vector_views(X)]
+    if not several.any() or any((own != own[first][copy]).any() for own in vectors):
         return dataset
     deviation = np.sqrt(squares[several].sum() / (counts[several] - 1).sum())
     what = "sequence has" if several.sum() == 1 else "sequences have"

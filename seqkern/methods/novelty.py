@@ -86,7 +86,7 @@ MOST_KMERS = 1 << 16
 
 def ranges_record(X: Any) -> dict[str, Any]:
     """Return the ranges of training sequences for a model's record; empty for other samples."""
-    if not isinstance(X, SequenceSet) or sequence_views(X) or len(X) < LEAST:
+    if not isinstance(X, SequenceSet) or len(sequence_views(X)) > 1 or len(X) < LEAST:
         return {}
     some = first_residues(X.take(np.unique(np.linspace(0, len(X) - 1, MOST).astype(np.int64))))
     size = some.alphabet.size

@@ -1,6 +1,7 @@
 """Views on the command line: train, predict, gram, a study; what is missing or does not fit is one line."""
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -317,6 +318,16 @@ def test_the_score_takes_part_in_the_choice_of_kernels(scored, capsys):
     assert main(["train", "known.csv", "--view", "esm", "--cv", "0", "-o", "m.seqkern", "--verbose"]) == 0
     assert load_model("m.seqkern").kernel.traits.views == ("esm",)
     assert "likelihood of the sum of lock and linear:view=esm" in capsys.readouterr().out
+    head, *rows = [line.split(",") for line in Path("known.csv").read_text().splitlines()]
+    for row in rows:
+        row[head.index("esm")] = str(sum(map(ord, row[0])) % 7)  # says nothing
+    rows.append(rows[0][:])
+    rows[-1][head.index("value")] = str(float(rows[0][head.index("value")]) + 1)
+    Path("known.csv").write_text("\n".join(map(",".join, [head, *rows])) + "\n")
+    assert main(["train", "known.csv", "--view", "esm", "--cv", "0", "-o", "m.seqkern"]) == 0
+    told = capsys.readouterr()
+    assert "1 sequence has different values in 2 records; their means are used" in told.err
+    assert "esm: not used by the chosen kernel" in told.out
 
 
 @pytest.mark.parametrize(

@@ -401,6 +401,15 @@ def test_predictions_beyond_the_training_are_told(files, capsys):
     assert main(["predict", str(files / "m"), str(files / "new.fa"), "-o", str(files / "o.tsv")]) == 0
     err = capsys.readouterr().err
     assert "25 with more mutations than any training sequence (1)" in err
+    texts = [one.split()[1] for one in (files / "v.fa").read_text().split(">")[1:]]
+    values = [line.split("\t")[1] for line in (files / "v.tsv").read_text().splitlines()[1:]]
+    for name, columns in (("v.csv", [texts, values]), ("new.csv", [many])):
+        rows = ["sequence,value"[: 8 if len(columns) == 1 else None], *map(",".join, zip(*columns, strict=True))]
+        (files / name).write_text("\n".join(rows) + "\n")
+    argv = ["train", str(files / "v.csv"), "--kernel", "weighted_degree:degree=1", "--solver", "lssvr:C=1"]
+    assert main([*argv, "-o", str(files / "t")]) == 0
+    assert main(["predict", str(files / "t"), str(files / "new.csv"), "-o", str(files / "t.tsv")]) == 0
+    assert "25 with more mutations than any training sequence (1)" in capsys.readouterr().err
     decisions = [float(line.split("\t")[1]) for line in (files / "o.tsv").read_text().splitlines()[1:]]
     values = [float(line.split("\t")[1]) for line in (files / "v.tsv").read_text().splitlines()[1:]]
     beyond = sum(not min(values) <= value <= max(values) for value in decisions)
