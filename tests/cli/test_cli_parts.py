@@ -167,7 +167,8 @@ def test_candidates_of_a_part_do_not_depend_on_how_much_is_read(folder):
     counts = scanner.counts.copy()
     with Genome(folder / "few.fa") as genome:
         for block in (1, 13, 200):
-            found = list(scan.scan_part(scanner, genome, Part(1, 1), block=block))
+            blocks = scan.scan_part([scanner], genome, Part(1, 1), block=block)
+            found = [candidates for one in blocks for _, candidates in one]
             assert scanner.counts == counts
             for what in ("positions", "reverse", "decisions"):
                 joined = [np.concatenate([getattr(one, what) for one in some]) for some in (found, whole)]

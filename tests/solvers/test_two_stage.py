@@ -133,7 +133,7 @@ def test_model_and_scan_decide_like_the_solver(kernel):
     assert len(first.support) < len(model.support)
     genome = ">c\n" + "".join(X.strings()[::3]) + "\n"
     scanner = Scanner(model, "GT", as_window("-6:+6"), strand="+")
-    assert scanner.fast == (kernel.name == "weighted_degree")
+    assert scanner.fast == (kernel.name in ("weighted_degree", "spectrum"))
     text = "".join(X.strings()[::3])
     seen = 0
     for found in scanner.scan(io.StringIO(genome)):
