@@ -102,7 +102,7 @@ def kmer_weights(kernel, X, coefficients):
     coefficients = coefficients / np.sqrt(kernel.prepare(X).raw_diagonal)
     if kernel.center_weighted:  # the model of evenly weighted l-mers with the same sums over the support
         return kernel._weight_tables(X, coefficients)[0][1]
-    return kernel.kmer_tables(X, coefficients)[0][1]
+    return kernel.tables.weights(X, coefficients)[0][1]
 
 
 def sums(table, length, codes):
