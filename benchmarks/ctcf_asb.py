@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 from sklearn.metrics import average_precision_score, roc_auc_score
 
-from seqkern.genomics.variant_run import AROUND, RICH, Effects
+from seqkern.genomics.variant_run import Effects, _strata
 from seqkern.kernels import build_kernel
 from seqkern.sequences.fasta import read_fasta
 from seqkern.solvers import build_solver
@@ -131,15 +131,9 @@ def random_variants(background, width):
 
 
 def strata(ref, alt):
-    """Return the stratum of each variant: trinucleotide context and alternative base, on either strand, and G and C."""
-    middle = ref.shape[1] // 2
-    around = np.delete(ref[:, middle - AROUND : middle + AROUND + 1], AROUND, axis=1)
-    rich = np.digitize(((around == 1) | (around == 2)).sum(axis=1), RICH)
-    near = ref[:, middle - 1 : middle + 2].astype(np.int64)
-    to = alt[:, ref.shape[1] // 2].astype(np.int64)
-    purine = near[:, 1] % 2 == 0
-    near[purine], to[purine] = 3 - near[purine][:, ::-1], 3 - to[purine]
-    return (((near[:, 0] * 4 + near[:, 1]) * 4 + near[:, 2]) * 4 + to) * 4 + rich
+    """Return the stratum of each variant in the middle of its window, as `seqkern variants --null` has it."""
+    n, width = ref.shape
+    return _strata(ref.ravel(), np.arange(n) * width + width // 2, (1, 1), alt[:, width // 2, None])
 
 
 if __name__ == "__main__":

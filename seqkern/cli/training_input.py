@@ -461,7 +461,7 @@ def _averaged(request: MethodRequest, dataset: Dataset) -> Dataset:
     means = np.bincount(copy, y[rows]) / counts
     squares = np.bincount(copy, (y[rows] - means[copy]) ** 2)
     several = (counts > 1) & (squares > 0)
-    vectors = [vectors_of(X, name)[rows] for name in vector_views(X)]
+    vectors = (vectors_of(X, name)[rows] for name in vector_views(X))
     if not several.any() or any((own != own[first][copy]).any() for own in vectors):
         return dataset
     deviation = np.sqrt(squares[several].sum() / (counts[several] - 1).sum())

@@ -59,11 +59,17 @@ def held_out_residuals(
 
 
 def _held_out(
-    values: Floats, of: Callable[[Indices, Any], Floats], data: Numbers, kernel: str, solver: Solver, y: Any, *how: int
+    values: Floats,
+    of: Callable[[Indices, Any], Floats],
+    data: Numbers,
+    kernel: str,
+    solver: Solver,
+    y: Any,
+    folds: int,
+    seed: int,
 ) -> tuple[Floats, int, int]:
     """Fill in the values of the held-out rows of each fold, with the solver fitted without them; return counts too."""
     labels, chains = data.labels, data.residues
-    folds, seed = how
     try:
         parts = list(inner_folds(labels, folds, seed, labels.groups))
     except FoldError as error:

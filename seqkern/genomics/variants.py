@@ -532,7 +532,7 @@ class Panel:
                 found = scorer.decisions(windows[key], len(alleles.places), n_threads)
             else:
                 found = scorer.score(alleles, n_threads)
-            out.update({f"{name}/{column}": found[column] for column in {"reference", *self.columns[name]}})
+            out.update({f"{name}/{column}": found[column] for column in ("reference", *self.columns[name])})
         return out
 
 
