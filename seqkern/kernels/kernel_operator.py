@@ -202,6 +202,47 @@ class SummedOperator(KernelOperator):
         return np.split(table, self.ends[:-1])
 
 
+def signed(coefficients: Floats) -> Floats:
+    """Return c_0, −c_0, c_1, −c_1, …: the coefficients of pairs whose differences have the coefficients c."""
+    return np.column_stack((coefficients, -coefficients)).ravel()
+
+
+class DifferenceOperator(KernelOperator):
+    """The operator of φ(x_2i) − φ(x_2i+1) of an operator's records; `pairs`, shape (n, 2), are their numbers."""
+
+    def __init__(self, base: KernelOperator, squares: Floats, pairs: Ints | None = None) -> None:
+        self.base, self.squares, self.n_weights, self.tables = base, squares, base.n_weights, base.tables
+        self.pairs = np.arange(len(base)).reshape(-1, 2) if pairs is None else pairs
+        self.counts, self.dtype = {}, base.dtype
+
+    def take(self, rows: npt.ArrayLike) -> DifferenceOperator:
+        """Return the operator of some differences, as a view with the same tables."""
+        rows = np.asarray(rows, dtype=np.int64)
+        return DifferenceOperator(self.base, self.squares[rows], self.pairs[rows])
+
+    def with_tables(self, dtype: npt.DTypeLike) -> DifferenceOperator:
+        """Return the same operator with tables of the given dtype, float64 or float32."""
+        out = DifferenceOperator(self.base.with_tables(dtype), self.squares, self.pairs)
+        out.counts = self.counts
+        return out
+
+    def collect(self, coefficients: npt.ArrayLike) -> Table:
+        """Return the table of the differences, shape (n_weights,)."""
+        values = np.asarray(coefficients, dtype=np.float64)
+        check_length(values, len(self), "coefficients")
+        return self.base.collect(np.bincount(self.pairs.ravel(), signed(values), len(self.base)))
+
+    def spread(self, table: Table) -> None:
+        """Multiply a table from `collect` by G, in place."""
+        self.base.spread(table)
+
+    def dots(self, weights: Table, out: Floats | None = None, rows: Ints | None = None) -> Floats:
+        """Return the products of all differences, or of the given rows, with weights after `spread`."""
+        pairs = self.pairs if rows is None else self.pairs[rows]
+        found = self.base.dots(weights, rows=pairs.ravel()).reshape(-1, 2)
+        return np.subtract(found[:, 0], found[:, 1], out=out)
+
+
 # Implicit feature vectors, for training without a Gram matrix.
 #
 # An `Implicit` stands for the feature vectors φ_i of n records with φ_i·φ_j = K(x_i, x_j). It has a buffer of weights w
@@ -342,3 +383,13 @@ def normalised(implicit: Implicit) -> CombinedImplicit:
     scale = np.divide(1.0, np.sqrt(np.maximum(squares, 0)), out=np.zeros(len(squares)), where=positive)
     # K(x, x) is exactly 1, without rounding.
     return CombinedImplicit([implicit], scale=scale, squares=positive.astype(np.float64))
+
+
+def difference_implicit(base: Implicit, squares: Floats) -> Implicit:
+    """Return the Implicit of φ(x_2i) − φ(x_2i+1) of an Implicit's records, on its weights."""
+    pairs = np.arange(len(base)).reshape(-1, 2)
+    parts = [
+        CombinedImplicit([base], rows=pairs[:, i], scale=np.full(len(pairs), sign)) for i, sign in ((0, 1.0), (1, -1.0))
+    ]
+    own = _implicit.CombinedRows([part.capsule for part in parts], np.zeros(2, np.int64), np.ones(2), None, None)
+    return Implicit(own.capsule, squares, base.n_weights)
