@@ -100,7 +100,7 @@ class VcfReader:
             while lines and not lines[-1]:
                 lines.pop()
             if lines:
-                yield _parse(lines, number, name)
+                yield parse_records(lines, number, name)
             number += size
 
     def _opened(self) -> Iterator[str]:
@@ -170,7 +170,15 @@ def is_bcf(path: PathLike) -> bool:
     return head == b"BCF"
 
 
-def _parse(lines: list[str], number: int, name: str) -> VcfChunk:
+def is_vcf(path: PathLike) -> bool:
+    """Return whether a file is VCF, plain or compressed, or BCF."""
+    if is_bcf(path):
+        return True
+    with open_text(path) as (lines, _):
+        return next(iter(lines), "").startswith(("##fileformat=VCF", "#CHROM\t"))
+
+
+def parse_records(lines: list[str], number: int, name: str) -> VcfChunk:
     """Return the chunk of some lines; `number` is the number of the first one."""
     cells = [line.split("\t", COLUMNS) for line in lines]
     short = next((i for i, row in enumerate(cells) if len(row) < COLUMNS), None)
@@ -220,10 +228,22 @@ def _kind(ref: str, alt: str) -> int:
     return SYMBOLIC if alt.startswith("<") else OTHER
 
 
-# Numbers from the INFO column of a VCF file.
+# The INFO column of a VCF file: text of all fields, or the numbers of one.
 
 INFO = 7
 """Index of the column INFO."""
+
+
+def info_texts(chunk: VcfChunk) -> list[dict[str, str]]:
+    """Return the INFO fields of each allele: its own value of a field with one for each, empty if missing."""
+    counts, out = np.bincount(chunk.rows, minlength=len(chunk.lines)).tolist(), []
+    for line, count in zip(chunk.lines, counts, strict=True):
+        info = line.split("\t", INFO + 1)[INFO:][:1] or [""]
+        fields = {name: text.split(",") for name, _, text in (item.partition("=") for item in info[0].split(";"))}
+        for i in range(count):
+            own = ((name, values[i] if len(values) == count else ",".join(values)) for name, values in fields.items())
+            out.append({name: "" if text == "." else text for name, text in own})
+    return out
 
 
 def info_numbers(chunk: VcfChunk, field: str, file: str | None = None) -> Floats:

@@ -7,6 +7,7 @@ import os
 import re
 import tempfile
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Protocol
 
@@ -82,6 +83,8 @@ def read_scorer(path: PathLike, window: int | None = None, around: int = 50) -> 
 
 def model_scorer(model: Model, window: int | None = None, around: int = 50) -> Scorer:
     """Return the scorer of a model: by sites if it was trained on windows around them, else by k-mers or windows."""
+    difference, width = model.kernel.traits.antisymmetric, model.record.get("genome", {}).get("width")
+    model = _of_one_allele(model) if difference else model
     _check(model)
     if model.window is not None:
         if window is not None and window != model.window.length:
@@ -90,15 +93,50 @@ def model_scorer(model: Model, window: int | None = None, around: int = 50) -> S
                 remedy="remove --window",
             )
         return SiteScorer(model, around)
-    if window is None:
+    if window is None and not (difference and model.kernel.normalize):
         weights = single_kmer_weights(model)
-        if weights is not None:
+        if weights is not None and not (difference and width and max(weights.tables) > (width + 1) // 2):
             return TableScorer(weights.tables, weights.alphabet)
+    window = width if window is None and difference else window
+    if window is None:
         lengths = getattr(model.support, "lengths", np.zeros(0, dtype=np.int64))
         if not len(lengths):
             raise ModelError("does not hold the length of its training sequences", remedy="give --window LENGTH")
         window = int(np.median(lengths))
     return WindowScorer(model, window)
+
+
+def _of_one_allele(model: Model) -> Model:
+    """Return a model of single sequences whose differences are the decisions of a model of differences, but for its
+    constant.
+    """
+    # imported here for fast start-up
+    from seqkern.methods.feature_model import FeatureModel
+    from seqkern.methods.lsgkm import weighted_sum
+    from seqkern.methods.model import Model
+
+    kernel: Any = model.kernel
+    if kernel.normalize or model.transforms:
+        raise ModelError(
+            "its differences are normalised or transformed, so that no allele has a value of its own",
+            remedy="train with rule=difference,normalize=false and without --transform",
+        )
+    if isinstance(model, FeatureModel):
+        base, support, _ = kernel.of_sequences(model.support, np.zeros(len(model.support)))
+        return replace(model, kernel=base, support=support)
+    form = model.form()
+    base, support, coefficients = kernel.of_sequences(form.support, form.coefficients)
+    return Model(
+        kernel=base,
+        transforms=[],
+        solver=weighted_sum(coefficients, form.constant),
+        support=support,
+        diagonal=base.diagonal(support),
+        kind="real",
+        classes=(),
+        policies=model.policies,
+        record=model.record,
+    )
 
 
 def single_kmer_weights(model: Model) -> KmerTables | None:
@@ -344,12 +382,8 @@ class WindowScorer:
 
     def _windows(self, alleles: PlacedAlleles, rows: Ints) -> Codes:
         """Return the codes of the windows with either allele, uint8 (2, rows, W); masked where bases are missing."""
-        left, width = (self.window - 1) // 2, self.window
-        parts = []
-        for column in (alleles.refs, alleles.alts):
-            for before, own, after in alleles.spelled(column, left, width, rows):
-                parts.append((before.rjust(left, b".") + own + after)[:width].ljust(width, b"."))
-        return self.alphabet.encode(b"".join(parts)).reshape(2, len(rows), width)
+        parts = [b"".join(alleles.windows(column, self.window, rows)) for column in (alleles.refs, alleles.alts)]
+        return self.alphabet.encode(b"".join(parts)).reshape(2, len(rows), self.window)
 
 
 # Effects of variants on sites: the best site near a variant with either allele, for models of windows around sites.

@@ -409,7 +409,7 @@ class DifferenceKernel(PieceKernel):
         return _difference(derivative)
 
     def of_sequences(self, support: SequenceSet, coefficients: Floats) -> tuple[SequenceSet, Floats]:
-        """Return sequences z_k and c_k: Σ_j coefficients[j]·K(x, x_j) is Σ_k c_k·(B(a, z_k) − B(r, z_k))."""
+        """Return z_k and c_k; see `EachViewKernel.of_sequences`."""
         return self._seen(support), signed(coefficients)
 
     def _fold(self, columns: PreparedParts, coefficients: Floats) -> Callable[[PreparedParts], Floats] | None:
@@ -570,6 +570,7 @@ class EachViewKernel(CompositeKernel):
             of_several=True,
             data_dependent=self.rule == "combination" or found.data_dependent,
             kmers_vary=self.rule == "product" or self.base.traits.kmers_vary,
+            antisymmetric=self.rule == "difference",
         )
 
     @property  # type: ignore[misc]  # here it follows from the data
@@ -651,6 +652,13 @@ class EachViewKernel(CompositeKernel):
         if self.traits.data_dependent and self.only and not self.normalize:
             return self._any().stored_form
         return super().stored_form
+
+    def of_sequences(self, support: Any, coefficients: Floats) -> tuple[Kernel, SequenceSet, Floats]:
+        """Return B, sequences z_k and c_k of the rule difference: f(x) = Σ_k c_k·B(x, z_k) is a function of a single
+        sequence, and Σ_j coefficients[j]·K(x, x_j) = f(x_a) − f(x_r).
+        """
+        joined = cast("DifferenceKernel", self._of(support))
+        return joined.bases[0], *joined.of_sequences(support, coefficients)
 
     # ---- derivatives -------------------------------------------------------------------------------------
 
