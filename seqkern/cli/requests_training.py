@@ -150,10 +150,9 @@ class MethodRequest(
     )
     variants: IfGiven = option(
         "variants with measured effects, instead of sequences, with --genome; VCF with a field of INFO, or a table "
-        "with the columns chromosome, position, ref, alt and effect (--label-field names it). A sample is the "
-        "difference of two windows of --width bases (default: 100), alternative minus reference. --kernel compares "
-        "windows (default: gapped_kmer:l=10,k=6,reverse_complement=true,normalize=false); a solver without a constant "
-        "lets effects change their sign with the alleles (default: gp_regression:mean=zero)",
+        "with chromosome, position, ref, alt and effect (--label-field). A sample is the difference of two windows of "
+        "--width bases (default: 100), which --kernel compares (default: gapped_kmer:l=10,k=6,reverse_complement=true,"
+        "normalize=false); gp_regression:mean=zero, the default solver, changes its sign with the alleles",
         metavar="FILE",
     )
     rules = all_of(excludes("variants", "labels", "sequences", "view", "background", "blacklist", "sites", "states"))

@@ -65,10 +65,8 @@ def reliability_warnings(model: Model, dataset: Dataset, at_sites: Mapping[str, 
     yield from unrecognised(model)
     linear = model.solver.linear() if model.kernel.traits.antisymmetric else None
     if linear is not None and linear[1] != 0:
-        yield (
-            f"solver {model.solver.name} adds {linear[1]:.3g} to each effect, which so does not change its sign with "
-            "the alleles; gp_regression:mean=zero, gp_classification and adatron add nothing"
-        )
+        more = f"adds {linear[1]:.3g} to each effect, which so does not change its sign with the alleles"
+        yield f"solver {model.solver.name} {more}; gp_regression:mean=zero, gp_classification and adatron add nothing"
     if model.calibration is not None and np.diff(model.calibration.probabilities([-1e99, 1e99])) <= 0:
         yield (
             "held-out decision values do not separate the classes: the probabilities do not increase with the decision "

@@ -99,7 +99,6 @@ class ScaledOperator(KernelOperator):
         self.dtype = base.dtype
 
     def take(self, rows: npt.ArrayLike) -> ScaledOperator:
-        """Return the operator of some records, as a view of the same base."""
         rows = np.ascontiguousarray(rows, dtype=np.int64)
         return ScaledOperator(
             self.base,
@@ -109,7 +108,6 @@ class ScaledOperator(KernelOperator):
         )
 
     def with_tables(self, dtype: npt.DTypeLike) -> ScaledOperator:
-        """Return the same operator with tables of the given dtype, float64 or float32."""
         out = ScaledOperator(self.base.with_tables(dtype), self.rows, self.scale, self.squares)
         out.counts = self.counts
         return out
@@ -127,11 +125,9 @@ class ScaledOperator(KernelOperator):
         return self.base.collect(values)
 
     def spread(self, table: Table) -> None:
-        """Multiply a table from `collect` by G, in place."""
         self.base.spread(table)
 
     def dots(self, weights: Table, out: Floats | None = None, rows: Ints | None = None) -> Floats:
-        """Return Φ·weights of the scaled records, or of the given rows, for a table of weights after `spread`."""
         chosen, scale = self.rows, self.scale
         if rows is not None:
             chosen = rows if chosen is None else chosen[rows]
@@ -158,7 +154,6 @@ class SummedOperator(KernelOperator):
         self.dtype = np.result_type(*(part.dtype for part in self.parts))
 
     def take(self, rows: npt.ArrayLike) -> SummedOperator:
-        """Return the operator of some records, as a view with the same tables."""
         return SummedOperator([part.take(rows) for part in self.parts], self.factors, self.tables)
 
     def times(self, coefficients: npt.ArrayLike) -> Floats:
@@ -171,26 +166,22 @@ class SummedOperator(KernelOperator):
         return out
 
     def with_tables(self, dtype: npt.DTypeLike) -> SummedOperator:
-        """Return the same operator with tables of the given dtype, float64 or float32."""
         out = SummedOperator([part.with_tables(dtype) for part in self.parts], self.factors)
         out.counts = self.counts
         return out
 
     def collect(self, coefficients: npt.ArrayLike) -> Table:
-        """Return the concatenated tables of all parts, shape (n_weights,), for n coefficients."""
         out = np.empty(self.n_weights, self.dtype)
         for part, one in zip(self.parts, self._split(out), strict=True):
             one[:] = part.collect(coefficients)
         return out
 
     def spread(self, table: Table) -> None:
-        """Multiply each part's table by its G and factor, in place."""
         for part, factor, one in zip(self.parts, self.factors, self._split(table), strict=True):
             part.spread(one)
             one *= factor
 
     def dots(self, weights: Table, out: Floats | None = None, rows: Ints | None = None) -> Floats:
-        """Return the sum of the parts' `dots`, for all records or the given rows."""
         out = np.empty(len(self) if rows is None else len(rows)) if out is None else out
         out[:] = 0
         for part, one in zip(self.parts, self._split(weights), strict=True):
@@ -216,28 +207,17 @@ class DifferenceOperator(KernelOperator):
         self.counts, self.dtype = {}, base.dtype
 
     def take(self, rows: npt.ArrayLike) -> DifferenceOperator:
-        """Return the operator of some differences, as a view with the same tables."""
         rows = np.asarray(rows, dtype=np.int64)
         return DifferenceOperator(self.base, self.squares[rows], self.pairs[rows])
 
-    def with_tables(self, dtype: npt.DTypeLike) -> DifferenceOperator:
-        """Return the same operator with tables of the given dtype, float64 or float32."""
-        out = DifferenceOperator(self.base.with_tables(dtype), self.squares, self.pairs)
-        out.counts = self.counts
-        return out
-
     def collect(self, coefficients: npt.ArrayLike) -> Table:
-        """Return the table of the differences, shape (n_weights,)."""
         values = np.asarray(coefficients, dtype=np.float64)
-        check_length(values, len(self), "coefficients")
         return self.base.collect(np.bincount(self.pairs.ravel(), signed(values), len(self.base)))
 
     def spread(self, table: Table) -> None:
-        """Multiply a table from `collect` by G, in place."""
         self.base.spread(table)
 
     def dots(self, weights: Table, out: Floats | None = None, rows: Ints | None = None) -> Floats:
-        """Return the products of all differences, or of the given rows, with weights after `spread`."""
         pairs = self.pairs if rows is None else self.pairs[rows]
         found = self.base.dots(weights, rows=pairs.ravel()).reshape(-1, 2)
         return np.subtract(found[:, 0], found[:, 1], out=out)
@@ -280,7 +260,6 @@ class Implicit(KernelOperator):
         return memory[-(memory.ctypes.data // 8) % LINE :][: self.n_weights]
 
     def dots(self, weights: Floats, out: Floats | None = None, rows: Ints | None = None) -> Floats:
-        """Return φ_i·w for each record, or for the records numbered `rows`."""
         if rows is not None:
             return self.take(rows).dots(weights, out)
         out = np.empty(len(self)) if out is None else out

@@ -82,7 +82,6 @@ class PieceKernel(ThroughKernel, CompositeKernel):
             super()._fit(X, y)
 
     def _plan(self, X: Any, Y: Any) -> Plan:
-        """Return the base kernel's plan for the piece."""
         with self._naming_the_piece():
             return super()._plan(X, Y)
 
@@ -239,12 +238,10 @@ class PartKernel(PieceKernel):
 
     @property
     def piece(self) -> Piece:
-        """The part as (start, stop)."""
         return self.start, self.stop
 
     @property
     def label(self) -> str:
-        """The part as text, such as ``0:40``."""
         return ":".join("" if end is None else str(end) for end in (self.start, self.stop))
 
     def _first(self, X: SequenceSet) -> Ints:
@@ -317,7 +314,6 @@ class ViewKernel(PieceKernel):
 
     @property
     def piece(self) -> Piece:
-        """The name of the view."""
         return self.view
 
     def _traits(self, declared: Traits) -> Traits:
@@ -332,7 +328,6 @@ class ViewKernel(PieceKernel):
 
     @property
     def label(self) -> str:
-        """The name of the view."""
         return self.view
 
     def _first(self, X: SequenceSet) -> Ints:
@@ -342,15 +337,14 @@ class ViewKernel(PieceKernel):
 # The difference of two sequences of each sample in the feature space of one kernel. Both are records of one set, those
 # of sample i at 2i and 2i + 1, so that the base kernel compares them all as usual.
 
-AT_ONCE = 16
-"""Samples whose K(x, x) come from one block of the base kernel."""
+AT_ONCE = 32
+"""Sequences of the samples whose K(x, x) come from one block of the base kernel."""
 
 
 class PreparedPairs(PreparedParts):
     """Prepared pairs of sequences: two records of the base kernel for each sample."""
 
     def rows(self, start: int, stop: int) -> "PreparedPairs":
-        """Return samples `start` to `stop` as a view."""
         return PreparedPairs((self.parts[0].rows(2 * start, 2 * stop),), self.combined[start:stop])
 
 
@@ -363,7 +357,6 @@ class DifferenceKernel(PieceKernel):
 
     @property
     def label(self) -> str:
-        """The names of the views."""
         return " − ".join(self.only)
 
     def _seen(self, X: SequenceSet) -> SequenceSet:
@@ -390,17 +383,11 @@ class DifferenceKernel(PieceKernel):
 
     def _squares(self, pairs: Prepared) -> Floats:
         """Return K(x, x) of each sample, float64 (n,)."""
-        out = np.empty(len(pairs) // 2)
-        for start in range(0, len(out), AT_ONCE):
-            rows = pairs.rows(2 * start, min(2 * (start + AT_ONCE), len(pairs)))
-            out[start : start + AT_ONCE] = np.diagonal(_difference(self.bases[0].block(rows, rows)))
-        return out
+        parts = [pairs.rows(start, min(start + AT_ONCE, len(pairs))) for start in range(0, len(pairs), AT_ONCE)]
+        return np.concatenate([[], *(np.diagonal(_difference(self.bases[0].block(part, part))) for part in parts)])
 
     def _block(self, rows: PreparedParts, cols: PreparedParts, out: Floats) -> None:
         out[...] = _difference(self.bases[0].block(rows.parts[0], cols.parts[0]))
-
-    def _vector_form(self) -> None:
-        return None
 
     def _joined(self, parts: Sequence[Square]) -> Square:
         return _difference(parts[0])
@@ -408,43 +395,33 @@ class DifferenceKernel(PieceKernel):
     def _chained(self, number: int, parts: Sequence[Square], derivative: Square) -> Square:
         return _difference(derivative)
 
-    def of_sequences(self, support: SequenceSet, coefficients: Floats) -> tuple[SequenceSet, Floats]:
-        """Return z_k and c_k; see `EachViewKernel.of_sequences`."""
-        return self._seen(support), signed(coefficients)
-
     def _fold(self, columns: PreparedParts, coefficients: Floats) -> Callable[[PreparedParts], Floats] | None:
         values = fold(self.bases[0], columns.parts[0], signed(coefficients))
         return None if values is None else lambda rows: -np.diff(values(rows.parts[0]).reshape(-1, 2))[:, 0]
 
     def _attribute(self, X: Any, support: Any, coefficients: Floats) -> Floats:
         seen = self._seen(X)
-        shares = attributions(self.bases[0], seen, *self.of_sequences(support, coefficients))
+        shares = attributions(self.bases[0], seen, self._seen(support), signed(coefficients))
         shares *= np.repeat(np.tile([1.0, -1.0], len(X)), seen.lengths)
         bounds = [X.views[name].rows()[:, 0] for name in self.only]
         first = np.column_stack(bounds) + (np.cumsum(X.lengths) - X.lengths)[:, None]
         return _placed(shares, seen.lengths, first.ravel(), X)
 
     def _kmer_weights(self, X: Any, support: Any, coefficients: Floats) -> KmerWeights:
-        found = kmer_weights(self.bases[0], self._seen(X), *self.of_sequences(support, coefficients))
+        found = kmer_weights(self.bases[0], self._seen(X), self._seen(support), signed(coefficients))
         negative = found._replace(weights=-found.weights)
         return merge(_of_piece(one, name, name) for one, name in zip((found, negative), self.only, strict=True))
 
     @capability
     def features(self) -> Features:
         """The base kernel's features of the first sequence minus those of the second."""
-        base = self.bases[0].features
-        given(base)
+        of_both = given(super().features)
 
         def vectors(X: Any) -> Any:
-            found = base.normalised(self._seen(X))
+            found = of_both.make(X)
             return found[::2] - found[1::2]
 
-        return Features(
-            self,
-            vectors,
-            lambda records: base.known_names(self._seen(records)),
-            lambda X: base.bytes(self._seen(X)),
-        )
+        return replace(of_both, make=vectors, in_blocks=None)
 
     def _of_piece(self, parts: list[Products], pairs: SequenceSet) -> KernelOperator:
         base, squares = parts[0](pairs), self._squares(self.bases[0].prepare(pairs))
@@ -558,8 +535,6 @@ class EachViewKernel(CompositeKernel):
             )
         if self.only is not None and not self.only:
             raise ParameterError("only=[] names no view", remedy="name at least one, or leave it out")
-        if self.only is not None and self.rule == "difference":
-            _check_two(self.only, ParameterError)
 
     def _traits(self, declared: Traits) -> Traits:
         found, named = super()._traits(declared), tuple(self.only or ())
@@ -573,10 +548,7 @@ class EachViewKernel(CompositeKernel):
             antisymmetric=self.rule == "difference",
         )
 
-    @property  # type: ignore[misc]  # here it follows from the data
-    def alphabet(self) -> str | Alphabet | None:  # type: ignore[override]  # here it follows from the data
-        """Always None: views may have alphabets of their own."""
-        return None
+    alphabet = ViewKernel.alphabet
 
     # ---- the joined kernel -------------------------------------------------------------------------------
 
@@ -600,8 +572,11 @@ class EachViewKernel(CompositeKernel):
                 remedy="give a table with several columns of sequences, or a FASTA file for each view; or choose "
                 f"kernel {self.base.name}",
             )
-        if self.rule == "difference":
-            _check_two(names, SequenceError)
+        if self.rule == "difference" and len(names) != 2:
+            raise SequenceError(
+                f"rule=difference needs two sequences of each sample, not {len(names)}: {', '.join(names)}",
+                remedy="name two, the first minus the second, such as only=[alt,ref]",
+            )
         return names
 
     def _of(self, X: Any) -> Kernel:
@@ -627,7 +602,6 @@ class EachViewKernel(CompositeKernel):
             self.joined_ = self.joined(self.names_).fit(X, y).forget()
 
     def learned(self) -> dict[str, float]:
-        """Return the numbers that the joined kernel learned."""
         return self.joined_.learned() if hasattr(self, "joined_") else {}
 
     def fitted_state(self) -> tuple[Header, Arrays]:
@@ -638,7 +612,6 @@ class EachViewKernel(CompositeKernel):
         return {"views": list(self.names_), "joined": header}, nest("joined", arrays)
 
     def restore_fitted(self, header: Header, arrays: Arrays) -> None:
-        """Restore the state returned by `fitted_state`."""
         if "views" not in header:
             super().restore_fitted(header, arrays)
             return
@@ -658,7 +631,7 @@ class EachViewKernel(CompositeKernel):
         sequence, and Σ_j coefficients[j]·K(x, x_j) = f(x_a) − f(x_r).
         """
         joined = cast("DifferenceKernel", self._of(support))
-        return joined.bases[0], *joined.of_sequences(support, coefficients)
+        return joined.bases[0], joined._seen(support), signed(coefficients)
 
     # ---- derivatives -------------------------------------------------------------------------------------
 
@@ -705,7 +678,6 @@ class EachViewKernel(CompositeKernel):
         cols.kernel.block(rows.parts[0], cols.parts[0], out)
 
     def _plan(self, X: Any, Y: Any) -> Plan:
-        """Return the plan of the joined kernel."""
         if Y is not None and self._names(X) != self._names(Y):
             raise _other_views(self._names(X), self._names(Y))
         return self._of(X).plan(X, Y)
@@ -751,16 +723,6 @@ class EachViewKernel(CompositeKernel):
             return found
 
         return Products(self, lambda X: products(X)(X), lambda X: products(X).bytes(X), lambda X: products(X).cost(X))
-
-
-def _check_two(names: Sequence[str], error: type[ParameterError | SequenceError]) -> None:
-    """Raise an error unless two views are named, whose difference is taken."""
-    if len(names) != 2:
-        raise error(
-            f"rule=difference needs two sequences of each sample, the first minus the second, not {len(names)}: "
-            f"{', '.join(names)}",
-            remedy="name two, such as only=[alt,ref]",
-        )
 
 
 def _other_views(names: Sequence[str], known: Sequence[str]) -> SequenceError:

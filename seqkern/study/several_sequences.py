@@ -21,7 +21,7 @@ from seqkern.core.types import PathLike, Source
 from seqkern.formats.alleles import Placing
 from seqkern.formats.reference import Genome
 from seqkern.formats.regions import loci
-from seqkern.formats.vcf import VcfChunk, VcfReader, info_texts, is_vcf, parse_records
+from seqkern.formats.vcf import VcfChunk, VcfReader, info_texts, parse_records
 from seqkern.sequences.alphabets import Alphabet, as_alphabet
 from seqkern.sequences.fasta import read_records, records_of, unique_ids
 from seqkern.sequences.joining import join_views
@@ -397,7 +397,6 @@ class SequenceTable(ViewSource):
         return [(("table", "file"), self.path)]
 
     def text(self, base_dir: PathLike, **ids: str) -> TextColumns:
-        """Read the table as text."""
         columns = {view.name: view.where for view in self.views}
         return read_table_text(_path(base_dir, self.path), columns, self.id_column, **ids, others=self.numbers)
 
@@ -418,11 +417,9 @@ class VariantPairs(SequenceTable):
     width: int = WIDTH  # Bases of each window
 
     def files(self) -> list[tuple[tuple[str, ...], str]]:
-        """Return the files of the variants and the genome with their keys."""
         return [*super().files(), (("table", "genome"), self.genome)]
 
     def text(self, base_dir: PathLike, **ids: str) -> TextColumns:
-        """Read the windows as text."""
         path = _path(base_dir, self.path)
         name, sequences = source_name(path), {view: list[str]() for view in ALLELES}
         names, places, cells, own = list[str](), list[int](), list[dict[str, str]](), list[str]()
@@ -432,12 +429,11 @@ class VariantPairs(SequenceTable):
                 placed, _ = placing.place(chunk, self.width)
                 for view, alleles in zip(ALLELES, (placed.alts, placed.refs), strict=True):
                     sequences[view] += [window.decode() for window in placed.windows(alleles, self.width)]
-                for i, ref, alt in zip(placed.index.tolist(), placed.refs, placed.alts, strict=True):
-                    row = int(chunk.rows[i])
+                for i, row in zip(placed.index.tolist(), chunk.rows[placed.index].tolist(), strict=True):
                     names.append(str(placing.names[chunk.chromosomes[row]]))
                     places.append(chunk.positions[row])
                     cells.append(columns[i])
-                    own.append(f"{names[-1]}:{places[-1]}:{ref.decode()}>{alt.decode()}")
+                    own.append(f"{names[-1]}:{places[-1]}:{chunk.refs[row].upper()}>{chunk.alts[i].upper()}")
             placing.finish()
         if not own:
             raise SequenceError("has no variants", file=name, remedy="give a row for each")
@@ -452,7 +448,6 @@ class VariantPairs(SequenceTable):
         return TextColumns(unique_ids(own, ids.get("ids", "header"), file=name)[0], sequences, files, every)
 
     def describe(self, columns: Mapping[str, Sequence[str]]) -> dict[str, Any]:
-        """Return a JSON record of the genome, and a sentence on folds."""
         n, groups = len(columns["group"]), len(set(columns["group"]))
         folds = f"variants with overlapping windows of {self.width} bases stay in one fold: {n:,} in {groups:,} loci"
         return {"genome": {"file": self.genome, "width": self.width, "folds": folds}}
@@ -460,14 +455,14 @@ class VariantPairs(SequenceTable):
 
 def _variants(path: PathLike, name: str) -> Iterator[tuple[VcfChunk, list[dict[str, str]]]]:
     """Yield the variants of VCF or a table in chunks, with the other cells, or fields of INFO, of each allele."""
-    if is_vcf(path):
+    if {".vcf", ".bcf"} & set(Path(name).suffixes):
         with VcfReader(path) as reader:
             yield from ((chunk, info_texts(chunk)) for chunk in reader.chunks())
         return
     header, *rows = read_cells(path)
     check_columns(header, name)
-    known = {column.lstrip("#").lower(): i for i, column in enumerate(header)}
-    places = [next((known[one] for one in names if one in known), None) for names in VARIANT_COLUMNS]
+    known = [column.lstrip("#").lower() for column in header]
+    places = [next((i for i, column in enumerate(known) if column in names), None) for names in VARIANT_COLUMNS]
     for names, place in zip(VARIANT_COLUMNS, places, strict=True):
         if place is None and names != ("id",):
             raise SequenceError(
@@ -489,15 +484,12 @@ class SequenceFiles(ViewSource):
     missing: str = MISSING[0]  # As for `seqkern.study.several_sequences.encode_columns`
 
     def note(self) -> dict[str, Any]:
-        """Return a record of how the samples are read, for the notes of a data set."""
         return {"missing": self.missing}
 
     def files(self) -> list[tuple[tuple[str, ...], str]]:
-        """Return the files, with their keys."""
         return [(("views", view.name), view.where) for view in self.views]
 
     def text(self, base_dir: PathLike, **ids: str) -> TextColumns:
-        """Read the files as text."""
         return read_fasta_text({view.name: _path(base_dir, view.where) for view in self.views}, **ids)
 
 
