@@ -4,7 +4,8 @@ Simulated: five sets of 600 variants in and beside sites of a factor, whose occu
 file of the saturation mutagenesis of Kircher et al. 2019 (``data/elements.tsv.gz`` of the repository
 kircherlab/MPRA_SaturationMutagenesis): single-base variants with ten barcodes or more, of each regulatory element by
 itself, in folds of blocks of 20 positions; and 200 of each element, in folds of whole elements. Prints Spearman's ρ and
-Pearson's r with the measured effects::
+Pearson's r with the measured effects, of these, of a ridge regression on the changes of 6-mer counts (scikit-learn), of
+the change of G and C, and of another prediction::
 
     python benchmarks/variant_effects.py [elements.tsv.gz]
 """
@@ -20,6 +21,8 @@ from pathlib import Path
 
 import numpy as np
 from scipy.stats import pearsonr, spearmanr
+from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.linear_model import RidgeCV
 
 from seqkern.core.tsv import write_tsv
 from seqkern.kernels import build_kernel
@@ -29,7 +32,8 @@ from seqkern.study import make_dataset
 SITE, BARCODES, BLOCK, FOLDS, MOST, SETS = "TGATAAGGCA", 10, 20, 5, 200, 5
 BASE = "gapped_kmer:l=10,k=6,reverse_complement=true"
 SOLVER = "gp_regression:most_samples=500"
-HEAD = "| {} | variants | difference | plain | plain, normalised | GC change | {} |\n" + "|---" * 7 + "|"
+COMPLEMENT = str.maketrans("ACGT", "TGCA")
+HEAD = "| {} | variants | difference | plain | plain, normalised | ridge | GC change | {} |\n" + "|---" * 8 + "|"
 
 
 def main(path=None):
@@ -76,15 +80,17 @@ def scores(genome, rows, folds, other):
 
 
 def agreement(rows, predicted):
-    """Return ρ and r of predictions, and of the change of G and C after the third of them."""
+    """Return ρ and r of predictions, and of the change of G and C after the fourth of them."""
     y = np.array([row[4] for row in rows])
     gc = np.array([(row[3] in "GC") - (row[2] in "GC") + 0.0 for row in rows])
-    found = [*predicted[:3], gc, *predicted[3:]]
+    found = [*predicted[:4], gc, *predicted[4:]]
     return [(spearmanr(one, y)[0], pearsonr(one, y)[0]) for one in found]
 
 
 def predictions(genome, rows, folds):
-    """Return held-out effects: of differences, and of windows with the effect and with 0, without and with norms."""
+    """Return held-out effects: of differences; of windows with the effect and with 0, without and with norms; and of a
+    ridge regression on the changes of 6-mer counts.
+    """
     with tempfile.TemporaryDirectory() as folder:
         fasta, table = Path(folder) / "genome.fa", Path(folder) / "effects.tsv"
         fasta.write_text("".join(f">{name}\n{text}\n" for name, text in genome.items()))
@@ -106,7 +112,20 @@ def predictions(genome, rows, folds):
             of_both = (solver.predict(K[np.ix_(own[test], samples)]) for own in (of_alt, of_ref))
             out[test] = np.subtract(*of_both)
         found.append(out)
-    return found
+    return [*found, ridge(alt, ref, y, folds)]
+
+
+def ridge(alt, ref, y, folds):
+    """Return the predictions of scikit-learn's ridge regression on the changes of the counts of 6-mers."""
+    counts = CountVectorizer(analyzer="char", ngram_range=(6, 6), lowercase=False).fit(both := [*alt, *ref])
+    strands = (both, [text[::-1].translate(COMPLEMENT) for text in both])
+    total = sum(counts.transform(texts) for texts in strands).toarray().astype(float)
+    change, out = total[: len(y)] - total[len(y) :], np.empty(len(y))
+    change = change[:, change.any(axis=0)]
+    for fold in range(FOLDS):
+        model = RidgeCV(np.logspace(-1, 4, 11), fit_intercept=False).fit(change[folds != fold], y[folds != fold])
+        out[folds == fold] = model.predict(change[folds == fold])
+    return out
 
 
 def held_out(K, y, folds, solver):
@@ -157,7 +176,7 @@ def simulated(rng, noise, n=600):
 
 def occupancy(letters):
     """Return the logarithm of 1 + the sum of exp(score) over all places on both strands: binding that saturates."""
-    text, other = "".join(letters), "".join(letters)[::-1].translate(str.maketrans("ACGT", "TGCA"))
+    text, other = "".join(letters), "".join(letters)[::-1].translate(COMPLEMENT)
     scores = [
         sum(a == b for a, b in zip(one[i : i + len(SITE)], SITE, strict=True))
         for one in (text, other)
