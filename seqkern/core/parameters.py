@@ -95,6 +95,26 @@ def component(kind: str, *, default: Any = REQUIRED, kw_only: bool = True, **tra
     return Component(kind=kind, default=default, kw_only=kw_only, **traits)
 
 
+def positive(default: Any, doc: str, **traits: Any) -> Any:
+    """Declare a number above 0, such as a convergence tolerance, whose units `doc` names."""
+    return real(default=default, low=0, open_low=True, doc=doc, **traits)
+
+
+def not_negative(default: Any, doc: str, **traits: Any) -> Any:
+    """Declare a number of at least 0."""
+    return real(default=default, low=0, doc=doc, **traits)
+
+
+def share(default: Any, doc: str, **traits: Any) -> Any:
+    """Declare a number from 0 to 1, without an end that is open."""
+    return real(default=default, low=0, high=1, doc=doc, **traits)
+
+
+def count(default: Any, doc: str, **traits: Any) -> Any:
+    """Declare a count of at least 1, such as a maximum number of iterations."""
+    return integer(default=default, low=1, doc=doc, **traits)
+
+
 def changed(*, default: Any, **changes: Any) -> Any:
     """Redeclare an inherited parameter with another default or other changes."""
     return Changed(default=default, changes={"default": default, **changes})

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -27,7 +27,6 @@ from seqkern.kernels.features import Features, JoinedTable, VectorForm
 from seqkern.kernels.gradients import KernelGradient, Square
 from seqkern.kernels.kernel import Kernel
 from seqkern.kernels.kernel_operator import CombinedImplicit, Implicit, KernelOperator, SummedOperator
-from seqkern.kernels.kernel_specs import build_kernel
 from seqkern.kernels.occurrences import KmerWeights, ScansWindows, Tally, merge
 from seqkern.sequences.sequence_set import SequenceSet
 
@@ -124,11 +123,10 @@ class SumKernel(PartParameters, CompositeKernel):
         doc="Divide the sum by sqrt(K(x, x)·K(y, y)), in addition to the `normalize` of each part.",
     )
 
-    @classmethod
-    def examples(cls) -> list[Kernel]:
-        """Return kernels for the contract suite."""
-        parts = build_kernel("spectrum:k=3+spectrum:k=2,part=2:-2")
-        return [parts.set_params(normalize=True), build_kernel("0.25*linear+2*rbf:gamma=scale+0*linear")]
+    tested_with: ClassVar[Sequence[Any]] = (
+        "sum:parts=[(spectrum:k=3),(spectrum:k=2,part=2:-2)],normalize=true",
+        "0.25*linear+2*rbf:gamma=scale+0*linear",
+    )
 
     def _given(self) -> list[Kernel]:
         return as_parts(self.name, self.parts)
@@ -345,10 +343,7 @@ class ProductKernel(PartParameters, CompositeKernel):
         doc="Divide the product by sqrt(K(x, x)·K(y, y)), in addition to the `normalize` of each part.",
     )
 
-    @classmethod
-    def examples(cls) -> list[Kernel]:
-        """Return kernels for the contract suite."""
-        return [build_kernel("spectrum:k=1*spectrum:k=2"), build_kernel("rbf*linear*polynomial:degree=2")]
+    tested_with = ("spectrum:k=1*spectrum:k=2", "rbf*linear*polynomial:degree=2")
 
     def _given(self) -> list[Kernel]:
         return as_parts(self.name, self.parts)

@@ -7,8 +7,8 @@ Call structure::
 
 ``prepare`` processes a whole set once (k-mer indices, features, packed residues) and returns a `Prepared` that can be
 cut into row ranges; ``block`` fills one rectangle of the kernel matrix and is called from several threads. A new
-family is found by its `name` and tested by its `examples`. What only some kernels can do is a capability; see
-`seqkern.kernels.capabilities`.
+family is found by its `name` and tested by its `examples`, made of `tested_with`. What only some kernels can do is a
+capability; see `seqkern.kernels.capabilities`.
 """
 
 import contextlib
@@ -117,6 +117,8 @@ class Kernel(Operators, Differentiable, GramTransformer, Parameters):
     summary: ClassVar[str] = ""
     traits: ClassVar[Traits] = Traits()
     last_parameters: ClassVar[tuple[str, ...]] = LAST_PARAMETERS
+    # The parameters, or the specification, of a kernel for each code path; see `examples`
+    tested_with: ClassVar[Sequence[dict[str, Any] | str]] = ({},)
     _missing_file_remedy: ClassVar[str] = "check the path"
     _least_block_rows: ClassVar[int] = 1  # Fewer rows of a block would waste work on the columns
     _most_block_columns: ClassVar[int | None] = (
@@ -219,12 +221,14 @@ class Kernel(Operators, Differentiable, GramTransformer, Parameters):
 
     @classmethod
     def examples(cls) -> Sequence["Kernel"]:
-        """Return unfitted kernels of this class for the contract suite, one for each code path.
+        """Return unfitted kernels of this class, with the parameters `tested_with`, for the contract suite.
 
         tests/kernels/test_kernel_contract.py runs every check on each of them, on a dozen short sequences (DNA,
-        unless `alphabet` says otherwise), rows of numbers, or similarities. By default ``[cls()]``.
+        unless `alphabet` says otherwise), rows of numbers, or similarities.
         """
-        return [cls()]
+        from seqkern.kernels.kernel_specs import build_kernel  # imported here: it imports this module
+
+        return [build_kernel(one) if isinstance(one, str) else cls(**one) for one in cls.tested_with]
 
     def _fold(self, columns: Any, coefficients: Floats) -> Callable[[Any], Floats] | None:
         """Return ``values(payload)`` for Σ_j coefficients[j]·K(x, z_j), not normalised; None if only the matrix gives

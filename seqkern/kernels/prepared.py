@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import numpy as np
+import numpy.typing as npt
 
 from seqkern.core.errors import ParameterError
 from seqkern.core.progress import COMMON_CORE, tell
@@ -16,6 +17,8 @@ from seqkern.sequences.alphabets import Alphabet
 if TYPE_CHECKING:
     from seqkern.kernels.kernel import Kernel
 
+T = TypeVar("T", bound=np.generic)
+
 MOST_HOURS = 100.0
 """Maximum hours of one processor core; longer work is refused, unless `LIMIT` allows it."""
 
@@ -24,6 +27,31 @@ LIMIT = "SEQKERN_MAX_HOURS"
 
 TOLD = 60.0
 """Predicted seconds above which commands announce the time before they start."""
+
+
+class RecordRange:
+    """A payload with the numbers of many records, of which it is those from `first` to `last` − 1."""
+
+    first: int
+    last: int
+    squares: Floats  # K(x, x) of all records
+
+    def __len__(self) -> int:
+        return self.last - self.first
+
+    def rows(self, start: int, stop: int) -> Self:
+        """Return the records `start` to `stop` − 1 of this range, as a view."""
+        view = object.__new__(type(self))
+        view.__dict__.update(self.__dict__, first=self.first + start, last=self.first + stop)
+        return view
+
+    def diagonal(self) -> Floats:
+        """Return K(x, x), float64 (n,)."""
+        return self.of_range(self.squares)
+
+    def of_range(self, array: npt.NDArray[T]) -> npt.NDArray[T]:
+        """Return the part of an array over all records that belongs to this range, as a view."""
+        return array[self.first : self.last]
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy.typing as npt
 
 from seqkern.core.archive import nest, unnest
-from seqkern.core.parameters import Parameters, choice, integer, real
+from seqkern.core.parameters import Parameters, choice, integer, positive
 from seqkern.core.threads import GIVEN_THREADS
 from seqkern.core.types import Arrays, Header
 from seqkern.formats.profile_sources import ProfileSearch
@@ -36,9 +36,7 @@ class ProfileTracks(_Base):
         "CPU second each.",
     )
     iterations: int = integer(default=3, low=1, doc="Largest number of search iterations per sequence.")
-    inclusion: float = real(
-        default=0.001, low=0, open_low=True, doc="Largest E-value at which a hit counts as a homolog."
-    )
+    inclusion: float = positive(0.001, "Largest E-value at which a hit counts as a homolog.")
 
     def _traits(self, declared: Traits) -> Traits:
         found = super()._traits(declared)

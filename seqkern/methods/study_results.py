@@ -147,16 +147,6 @@ def rows_by_method(table: pd.DataFrame) -> Iterator[tuple[Method, pd.DataFrame]]
         yield Method(*key), rows
 
 
-def read_gram(path: str | os.PathLike[str]) -> npt.NDArray[Any] | None:
-    """Return a stored Gram matrix as a read-only memory map, (n, n); None if there is no such file."""
-    try:
-        return np.load(path, mmap_mode="r", allow_pickle=False)
-    except FileNotFoundError:
-        return None
-    except (OSError, ValueError, EOFError) as error:
-        raise FileError(f"is not a Gram matrix: {error}", file=path, remedy="make it again") from error
-
-
 KEYS = ["task", "split"]
 FINDINGS = tuple(field.name for field in fields(Finding))
 TABLES = {
@@ -409,13 +399,9 @@ class DatasetResults:
         return None if any(table is None for table in laps) else pd.concat(laps, ignore_index=True)
 
     def _gram_folder(self, kernel: str) -> Path:
-        """Return the folder of the stored matrix that a kernel uses."""
-        return self.folder("gram") / (self.gram_home(kernel) or kernel)
-
-    def gram_home(self, kernel: str) -> str | None:
-        """Return the name under which a kernel's only stored Gram matrix is kept; None if it has none or several."""
+        """Return the folder of the only stored matrix that a kernel uses, or that of its own name."""
         homes = self.study.stored_grams.get(kernel, ())
-        return homes[0].name if len(homes) == 1 else None
+        return self.folder("gram") / (homes[0].name if len(homes) == 1 else kernel)
 
     def _all(self, name: str) -> pd.DataFrame:
         """Return the table of a given name of all methods, stacked; costs also of separate inner loops."""
@@ -469,13 +455,6 @@ class DatasetResults:
         """Names of the solvers, in order."""
         return list(dict.fromkeys(method.solver for method in self.methods))
 
-    def gram(self, kernel: str) -> npt.NDArray[Any] | None:
-        """Return a kernel's stored Gram matrix as a read-only memory map, (samples, samples); None if there is none.
-
-        It is the matrix before transforms and repair. A kernel that learns has none, but may use another kernel's.
-        """
-        return None if self.learns(kernel) else read_gram(self._gram_folder(kernel) / "gram.npy")
-
     def spectrum(self, kernel: str) -> Spectrum | None:
         """Return the Spectrum of a kernel's stored Gram matrix; None where there is none."""
         path = self._gram_folder(kernel) / "gram.spectrum.tsv"
@@ -500,11 +479,6 @@ class DatasetResults:
         It is empty if no record was changed or no matrix is stored.
         """
         return (read_json(self._gram_folder(kernel) / "gram.json", GRAM) or {}).get("counts", {})
-
-    @cached_property
-    def sample_table(self) -> pd.DataFrame | None:
-        """Table from ``units.tsv``; None where it is missing."""
-        return read_table(self.folder("datasets") / "units.tsv", ["id"])
 
 
 # Results folder of a study: what it holds, and what is missing from the configured grid.

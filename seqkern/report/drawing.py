@@ -29,8 +29,6 @@ POSITIVE, NEGATIVE = COLOURS[:2]
 """Colours of evidence for the positive class, and against it."""
 DIVERGING = ("#5c2600", NEGATIVE, "#f7c9a8", "#ffffff", "#a9cfe6", POSITIVE, "#00304d")
 """Colours from far below zero to far above."""
-VIRIDIS = ("#440154", "#482878", "#3e4989", "#31688e", "#26828e", "#1f9e89", "#35b779", "#6ece58", "#b5de2b", "#fde725")
-"""Colours from low to high."""
 INK, SOFT, PALE = "#1c1c1c", "#5a5a5a", "#c9c4b8"
 DARK, LIGHT, GUIDE = "#0b3d66", "#7fa7c9", "#999999"
 """Colours of the line that matters, of the others, and of a line to compare with."""
@@ -165,25 +163,23 @@ def pixels(colours: npt.NDArray[np.uint8], place: Point, size: Point) -> Markup:
     )
 
 
-def shades(shares: Floats, ramp: Sequence[str] = DIVERGING) -> npt.NDArray[np.uint8]:
+def shades(shares: Floats) -> npt.NDArray[np.uint8]:
     """Return RGB colours, uint8 (n, m, 3), for numbers from −1 to 1.
 
     >>> shades(np.array([[0.0, 1.0]])).tolist()
     [[[255, 255, 255], [0, 48, 77]]]
     """
-    anchors = np.array([[int(colour[i : i + 2], 16) for i in (1, 3, 5)] for colour in ramp])
+    anchors = np.array([[int(colour[i : i + 2], 16) for i in (1, 3, 5)] for colour in DIVERGING])
     places = np.linspace(-1, 1, len(anchors))
     return np.stack([np.interp(shares, places, anchor) for anchor in anchors.T], axis=-1).round().astype(np.uint8)
 
 
-def colour_bar(
-    place: Point, size: Point, names: Sequence[str], font_size: float = 7, ramp: Sequence[str] = DIVERGING
-) -> list[Markup]:
+def colour_bar(place: Point, size: Point, names: Sequence[str], font_size: float) -> list[Markup]:
     """Return a colour scale with evenly spaced names at its right, from the bottom to the top."""
     (left, top), (width, height) = place, size
     steps = np.linspace(0.92 * font_size + top, top + height, len(names))[::-1]
     return [
-        pixels(shades(np.linspace(1, -1, 64)[:, None], ramp), place, size),
+        pixels(shades(np.linspace(1, -1, 64)[:, None]), place, size),
         *(
             text(name, (left + width + 3, y - 0.12 * font_size), "start", size=font_size, fill=SOFT)
             for name, y in zip(names, steps.tolist(), strict=True)

@@ -205,9 +205,6 @@ def _values(decision: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
 MOST_RESIDUES = 60
 """Maximum number of a sequence's residues in a cell of a table."""
 
-SHADES = 0.55
-"""Opacity of the strongest weight; text on it still has enough contrast."""
-
 
 def stored_sequences(dataset: DatasetResults, ids: Iterable[str]) -> dict[str, str]:
     """Return the sequences of samples by id, upper case, with ``*`` for masked residues.
@@ -224,45 +221,13 @@ def stored_sequences(dataset: DatasetResults, ids: Iterable[str]) -> dict[str, s
     return {name: X.string(row[name]) for name in ids if name in row}
 
 
-def shown_part(length: int, centre: int | None = None) -> tuple[int, int]:
-    """Return the start and stop of the shown part of a sequence: all of a short one, a window of a long one.
-
-    The window is centred at `centre`, or lies at the start by default.
-
-    >>> shown_part(40), shown_part(500), shown_part(500, 250), shown_part(500, 495)
-    ((0, 40), (0, 60), (220, 280), (440, 500))
-    """
-    if length <= MOST_RESIDUES:
-        return 0, length
-    start = 0 if centre is None else min(max(0, centre - MOST_RESIDUES // 2), length - MOST_RESIDUES)
-    return start, start + MOST_RESIDUES
-
-
-def sequence_cell(
-    sequence: str,
-    weights: Sequence[float] | npt.NDArray[np.float64] | None = None,
-    largest: float = 1.0,
-    centre: int | None = None,
-) -> Markup:
-    """Return a sequence in fixed width, its residues shaded by weights if there are any.
-
-    Positive weights are shaded blue, negative ones orange; of a long sequence a part is shown, with its length.
+def sequence_cell(sequence: str) -> Markup:
+    """Return a sequence in fixed width; of a long one the start is shown, with its length.
 
     >>> sequence_cell("ACGT")
     '<code class="sequence">ACGT</code>'
     """
-    start, stop = shown_part(len(sequence), centre)
-    shown = sequence[start:stop]
-    letters: list[object] = [shown]
-    if weights is not None and largest > 0:
-        letters = [_letter(letter, weight / largest) for letter, weight in zip(shown, weights[start:stop], strict=True)]
-    ends = ["…" if start else None, "…" if stop < len(sequence) else None]
-    code = Markup(f'<code class="sequence">{escape([ends[0], letters, ends[1]])}</code>')
-    return code if len(shown) == len(sequence) else Markup(f"{code}<small> {len(sequence)} residues</small>")
-
-
-def _letter(letter: str, weight: float) -> Markup:
-    """Return one residue with its shade."""
-    share = SHADES * min(1.0, abs(weight))
-    shade = f' class="{"for" if weight > 0 else "against"}" style="--w:{share:.2f}"' if share >= 0.03 else ""
-    return Markup(f"<i{shade}>{escape(letter)}</i>")
+    shown = sequence[:MOST_RESIDUES]
+    if len(shown) == len(sequence):
+        return Markup(f'<code class="sequence">{escape(shown)}</code>')
+    return Markup(f'<code class="sequence">{escape(shown)}…</code><small> {len(sequence)} residues</small>')

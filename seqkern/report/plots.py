@@ -1,4 +1,4 @@
-"""Charts of scores, ranks, calibration, coefficients, residues, families and Gram matrices."""
+"""Charts of scores, ranks, calibration, weights, residues and families."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from seqkern.core.types import Floats, Ints
 from seqkern.evaluation.calibration import Bin
@@ -23,7 +22,6 @@ from seqkern.report.drawing import (
     PALE,
     POSITIVE,
     SOFT,
-    VIRIDIS,
     Axis,
     Panel,
     Point,
@@ -412,82 +410,10 @@ def match_picture(peaks: Composition, background: Composition) -> Markup:
     return chart([panel.drawn() for panel in drawn], size, "Length, GC content and repeats of peaks and background")
 
 
-# A Gram matrix as a small picture, sorted by class.
-
-ROWS_AT_ONCE = 16
-MOST_NAMED = 6
-"""Maximum number of classes that are named."""
-
-
-@dataclass
-class Thumbnail:
-    """A small picture of a Gram matrix, with the bands of its classes."""
-
-    picture: Floats  # shape (p, p): Block means
-    bands: list[tuple[str, float, float]]  # Name, first and last place of each class, in pixels
-    total: int  # How many samples there are, and how many stand for all
-    sampled: int  # How many samples there are, and how many stand for all
-    sorted_by: str  # What their order is by, in words
-
-
-def block_means(
-    matrix: npt.NDArray[np.floating[Any]], order: Ints, pixels: int = 160, cap: int = 1600
-) -> tuple[Floats, Ints, int]:
-    """Return a small picture of a square matrix, block edges, and the number of rows read.
-
-    Pixels are block means, read a few rows at a time; of more than `cap` rows, evenly spaced ones are sampled.
-    """
-    n = len(order)
-    side = min(n, pixels)
-    chosen = np.arange(n) if n <= cap else np.unique(np.linspace(0, n - 1, cap).round().astype(np.int64))
-    edges = np.linspace(0, n, side + 1).round().astype(np.int64)
-    pixel = np.searchsorted(edges, chosen, side="right") - 1
-    starts = np.searchsorted(pixel, np.arange(side))
-    size = np.diff(np.append(starts, len(chosen)))
-    rows = order[chosen]
-    picture = np.zeros((side, side))
-    for first in range(0, len(rows), ROWS_AT_ONCE):
-        part = slice(first, first + ROWS_AT_ONCE)
-        values = np.asarray(matrix[rows[part]], dtype=np.float64)[:, rows]
-        np.add.at(picture, pixel[part], np.add.reduceat(values, starts, axis=1))
-    return picture / np.outer(size, size), edges, len(chosen)
-
-
-def _fitting(band: tuple[str, float, float], side: int) -> str:
-    """Return a class name cut to the height of its band; empty if the band is too low for letters."""
-    name, first, last = band
-    letters = int(26 * (last - first) / side)
-    return short(name, letters) if len(name) <= letters or letters > 4 else ""
-
-
-def gram_figure(thumbnail: Thumbnail, label: str) -> Markup:
-    """Return a Gram matrix's thumbnail as SVG, with its classes named and a colour bar."""
-    matrix, size = thumbnail.picture, (180.0, 144.0)
-    off = matrix[~np.eye(len(matrix), dtype=bool)] if len(matrix) > 1 else matrix.ravel()
-    low, high = np.quantile(off, [0.005, 0.995])
-    high = high if high > low else low + 1e-9
-    axis = Axis(0, len(matrix))
-    panel = Panel((12, 4, 122, 122), axis, Axis(len(matrix), 0))
-    panel.image(shades(np.clip(2 * (matrix - low) / (high - low) - 1, -1, 1), VIRIDIS))
-    if 1 < len(thumbnail.bands) <= MOST_NAMED:
-        for band in thumbnail.bands:
-            middle = panel.points(0, (band[1] + band[2]) / 2)[1]
-            panel.inside.append(text(_fitting(band, len(matrix)), (9, middle), turn=-90, size=7))
-        for _, first, _ in thumbnail.bands[1:]:
-            panel.across(first, "#fff", 0.7)
-            panel.upright(first, "#fff", 0.7)
-    names = [f"{value:.2f}" for value in np.linspace(low, high, 4)]
-    bar = colour_bar((138, 10), (6, 110), [f"≤ {names[0]}", *names[1:3], f"≥ {names[3]}"], 6, VIRIDIS)
-    return chart([panel.drawn(closed=True), *bar], size, label)
-
-
-# Residues: lengths of segments, accuracy near the ends of chains, and the importance of letters around a residue.
+# Importance of the letters around a residue.
 
 END = "end"
 """Label, among letters, of positions beyond an end of the chain."""
-LONGEST: dict[str | None, int] = {"helix": 36, "strand": 18}
-OTHER_LONGEST = 24
-"""Maximum segment length to draw, in residues, for states whose shape is not in `LONGEST`."""
 LETTER_ROW = 9.7
 STATE_PANELS = 4
 
@@ -504,76 +430,6 @@ class LetterImportance(NamedTuple):
     def inside(self) -> list[bool]:
         """Return, for each letter, whether it stands for a residue of the chain."""
         return [letter != END for letter in self.letters]
-
-
-def lengths_figure(
-    state: str,
-    true: Ints,
-    predicted: Sequence[tuple[str, Ints]],
-    label: str,
-) -> Markup:
-    """Return a plot of the number of segments of one state with at least each length, on a log scale.
-
-    True segments are bars, predicted ones lines. Such cumulative counts never increase with length; plain counts
-    would be 0 for some lengths, which a logarithmic axis cannot show.
-    """
-    longest = LONGEST.get(shape_of(state) if len(state) == 1 else None, OTHER_LONGEST)
-    x = np.arange(1, longest + 1)
-    entries = [("true", Style(BAND, 6))]
-    entries += [(short(name, 22), residue_line(i, 1.2)) for i, (name, _) in enumerate(predicted)]
-    counts = [segments_of_at_least(lengths, x) for lengths in (true, *(lengths for _, lengths in predicted))]
-    most = 20 * span(1, *counts)[1]  # room for the legend
-    lengths = [1, *range(longest // 3, longest + 1, longest // 3)]
-    x_axis = Axis(0, longest + 1, "minimum length (residues)", [(n, str(n)) for n in lengths])
-    decades = [10**power for power in range(int(np.log10(most)) + 1)]
-    y_axis = Axis(0.8, most, "segments", [(n, str(n)) for n in decades], log=True)
-    size = 216.0, 165.6
-    (panel,) = panels(size, [(x_axis, y_axis)], titles=[state_title(state)])
-    known = ~np.isnan(counts[0])
-    panel.bars((x[known] - 0.45, np.full(known.sum(), 0.8)), (x[known] + 0.45, counts[0][known]), BAND)
-    for i, ((_, style), own) in enumerate(zip(entries[1:], counts[1:], strict=True)):
-        panel.line(x, own, style, (i % 4, 4))
-    panel.legend(entries, "upper right")
-    return chart(panel.drawn(), size, label)
-
-
-def segments_of_at_least(lengths: Ints, x: Ints) -> Floats:
-    """Return the number of segments with at least each length; NaN in place of 0.
-
-    >>> segments_of_at_least(np.array([2, 1]), np.arange(1, 4))
-    array([ 2.,  1., nan])
-    """
-    counts = (lengths[:, None] >= x).sum(axis=0).astype(float)
-    return np.where(counts > 0, counts, np.nan)
-
-
-def ends_figure(series: Sequence[tuple[str, Floats]], distances: Sequence[int], label: str) -> Markup:
-    """Return a plot of the accuracy by the distance to the N end and to the C end of the chain."""
-    last, names = len(distances) - 0.5, list(enumerate(_ranges(distances)))
-    y = scaled(*span(*(shares for _, shares in series)), "share of residues right")
-    ends = [
-        (Axis(-0.5, last, "residues from the N end", names, size=6.5, turn=-45), y),
-        (Axis(last, -0.5, "residues from the C end", names, size=6.5, turn=-45), y),
-    ]
-    entries = [(short(name, 34), residue_line(i, 1.4)) for i, (name, _) in enumerate(series)]
-    size = 547.2, 201.6
-    drawn = panels(size, ends, shared=True)
-    for end, panel in enumerate(drawn):
-        for i, (_, values) in enumerate(series):
-            panel.line(np.arange(len(distances)), values[end], entries[i][1], (i % 4, 4))
-    return with_legend(drawn, entries, 2, size, label)
-
-
-def _ranges(distances: Sequence[int]) -> list[str]:
-    """Return the names of ranges, given the start of each."""
-    ends: list[int | None] = [*(first - 1 for first in distances[1:]), None]
-    names: dict[int | None, str] = {None: "≥ {}"}
-    return [str(a) if a == b else names.get(b, "{}–{}").format(a, b) for a, b in zip(distances, ends, strict=True)]
-
-
-def residue_line(i: int, width: float) -> Style:
-    """Return the line style of method number i: colour, dashes and marker each identify it."""
-    return Style(COLOURS[i % len(COLOURS)], width, DASHES[i % len(DASHES)], MARKERS[i % len(MARKERS)], 3)
 
 
 def letters_figure(importance: LetterImportance, label: str) -> Markup:

@@ -21,10 +21,6 @@ if TYPE_CHECKING:
 
 MODERATE = (60, 200)
 """Range of lengths, in residues, of the chain to show, where there is such a chain."""
-DISTANCES = (0, 1, 2, 3, 4, 5, 6, 8, 10, 13, 16, 21, 31)
-"""Start of each range of distances from a chain end; residues are counted by range."""
-FEWEST = 30
-"""Minimum number of residues for drawing a share of correct ones."""
 
 
 class Judged:
@@ -68,20 +64,6 @@ class Judged:
         starts = residue_results.run_starts(states, self.chain, self.place)
         lengths = np.diff(np.append(starts, len(states)))
         return [lengths[states[starts] == code] for code in range(len(self.classes))]
-
-    def near_ends(self) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int64]]:
-        """Return the share of correct residues by the distance to each chain end, and the counts, both (2, distances).
-
-        Row 0 is for the N end, row 1 for the C end, in the ranges of `DISTANCES`; shares are NaN for fewer than
-        `FEWEST`
-        residues.
-        """
-        far = np.stack([self.place, self.lengths[self.chain] - 1 - self.place])
-        part = np.searchsorted(DISTANCES, far, side="right") - 1 + np.array([[0], [len(DISTANCES)]])
-        size = 2 * len(DISTANCES)
-        n = np.bincount(part.ravel(), minlength=size).reshape(2, -1)
-        right = np.bincount(part[:, self.true == self.predicted].ravel(), minlength=size).reshape(2, -1)
-        return np.divide(right, n, out=np.full(n.shape, np.nan), where=n >= FEWEST), n
 
 
 def as_bytes(lines: Iterable[str]) -> npt.NDArray[np.uint8]:

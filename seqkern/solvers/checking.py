@@ -208,7 +208,7 @@ def _check_values(solver: "Solver", matrix: Any, training: bool) -> None:
         largest = largest_value(matrix)
     if not largest < np.inf:
         raise GramError(
-            f"row {_first_bad_row(matrix)} of the matrix contains NaN or inf",
+            f"row {first_bad_row(matrix)} of the matrix contains NaN or inf",
             remedy="correct the matrix, or remove the record",
         )
     if must_be_symmetric and not symmetric:
@@ -312,7 +312,7 @@ def count_rows(K: Any) -> int:
     return len(K) if isinstance(K, KernelOperator) else K.shape[0]
 
 
-def _first_bad_row(matrix: Any) -> int | None:
+def first_bad_row(matrix: Any) -> int | None:
     """Return the first row of a dense or sparse matrix that contains NaN or inf; None if there is none."""
     if is_sparse(matrix):
         bad = np.flatnonzero(~np.isfinite(matrix.data))

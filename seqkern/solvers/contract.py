@@ -2,7 +2,7 @@
 
 A solver subclasses `BinarySolver` or `RealSolver` (or `Solver`, for other targets) and defines its parameters,
 ``declared``, its traits, ``_check_parameters`` for conditions on several parameters, ``_fit`` and ``_decide``,
-``learned`` for the model file, and ``examples`` for tests/solvers/test_solver_contract.py. Call structure::
+``learned`` for the model file, and ``tested_with`` for tests/solvers/test_solver_contract.py. Call structure::
 
     fit(K, y) ─▶ checks ─▶ _fit(K, target) ─▶ support_, report_
     decision_function(K) ─▶ checks ─▶ _decide(K, columns)
@@ -12,7 +12,7 @@ solver these columns are renumbered, so that a model keeps few sequences.
 """
 
 import copy
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
@@ -235,6 +235,7 @@ class Solver(Estimator):
     targets: ClassVar[tuple[str, ...]] = ()
     declared: ClassVar[Traits] = Traits()
     learned: ClassVar[Mapping[str, str]] = stored()
+    tested_with: ClassVar[Sequence[dict[str, Any] | str]] = ({},)
 
     @property
     def traits(self) -> Traits:
@@ -434,8 +435,11 @@ class Solver(Estimator):
 
     @classmethod
     def examples(cls) -> list[Self]:
-        """Return small, fast solvers for the contract suite."""
-        return [cls()]
+        """Return small, fast solvers, with the parameters `tested_with`, for the contract suite."""
+        from seqkern.solvers.solver_specs import build_solver  # imported here: it imports this module
+
+        made: list[Any] = [build_solver(one) if isinstance(one, str) else cls(**one) for one in cls.tested_with]
+        return made
 
     # ---- the fitted state: saving, restoring, restriction to fewer columns ---------------------------------
 

@@ -1,13 +1,13 @@
 """Learning from few labels: label propagation, positives and unlabelled samples, the transductive SVM."""
 
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from seqkern.core.errors import GramError, ParameterError
 from seqkern.core.linear_algebra import Definite
-from seqkern.core.parameters import choice, component, fixed, integer
+from seqkern.core.parameters import choice, component, count, fixed, integer, positive, share
 from seqkern.core.statistics import fit_sigmoid, sigmoid
 from seqkern.core.threads import one_thread
 from seqkern.core.types import Array, Bools, Floats, Ints
@@ -19,12 +19,9 @@ from seqkern.solvers.multiclass.multiclass import Wrapper
 from seqkern.solvers.shared import (
     class_factors,
     cost,
-    count,
     gram_order,
     order_by_content,
-    positive,
     random_seed,
-    share,
     take_rows,
     weighted_sums,
 )
@@ -132,12 +129,10 @@ class PositiveUnlabelled(Wrapper):
             )
         super().check_labels(y, groups)
 
-    @classmethod
-    def examples(cls) -> list[Self]:
-        """Return solvers for the contract suite."""
-        from seqkern.solvers.svm.primal import PrimalSVC  # imported here: only the contract suite needs it
-
-        return [cls(CSVC(tol=1e-6)), cls(PrimalSVC(tol=1e-9), folds=3)]
+    tested_with = (
+        "positive_unlabelled:binary=(csvc:tol=1e-6)",
+        "positive_unlabelled:binary=(primal_svc:tol=1e-9),folds=3",
+    )
 
     def fit_cost(self, work: FitWork) -> FitCost:
         """Return the cost of the fits of the binary solver."""
@@ -289,20 +284,12 @@ class LabelPropagation(AnyClassSolver):
         open_high=True,
     )
 
-    n_neighbors: int | None = integer(
-        default=10,
-        low=1,
-        optional=True,
-        doc="Neighbours of each row in the graph; none: all rows.",
-    )
+    n_neighbors: int | None = count(10, "Neighbours of each row in the graph; none: all rows.", optional=True)
     weight: Literal["classes", "rows"] = choice(
         default="classes", doc="Whether all classes, or all labelled rows, send the same weight."
     )
 
-    @classmethod
-    def examples(cls) -> list[Self]:
-        """Return solvers for the contract suite."""
-        return [cls(), cls(alpha=0.3, n_neighbors=None, weight="rows")]
+    tested_with = ({}, {"alpha": 0.3, "n_neighbors": None, "weight": "rows"})
 
     def __sklearn_tags__(self) -> "Tags":
         """Return scikit-learn's tags, which exclude negative values."""
@@ -462,10 +449,7 @@ class TransductiveSVC(CSVC):
     steps: int = integer(default=10, low=0, high=40, doc="How often C* is doubled.")
     max_fits: int = count(200, "Maximum number of C-SVMs.")
 
-    @classmethod
-    def examples(cls) -> list[Self]:
-        """Return solvers for the contract suite."""
-        return [cls(tol=1e-6), cls(C=0.3, class_weight="balanced", unlabelled=0.5, tol=1e-6)]
+    tested_with = ({"tol": 1e-6}, {"C": 0.3, "class_weight": "balanced", "unlabelled": 0.5, "tol": 1e-6})
 
     def fit_cost(self, work: FitWork) -> FitCost:
         """Return the cost of the C-SVMs: one for each C*, and three for switching; small C* take half the time."""

@@ -41,26 +41,6 @@ def class_weights(doc: str = BALANCED) -> Any:
     )
 
 
-def positive(default: float | None, doc: str) -> Any:
-    """Declare a number above 0, such as a convergence tolerance, whose units `doc` names."""
-    return real(default=default, low=0, open_low=True, doc=doc)
-
-
-def not_negative(default: float, doc: str) -> Any:
-    """Declare a number of at least 0."""
-    return real(default=default, low=0, doc=doc)
-
-
-def share(default: float | None, doc: str, *, open_low: bool = False, open_high: bool = False) -> Any:
-    """Declare a number from 0 to 1, without an end that is open."""
-    return real(default=default, low=0, high=1, open_low=open_low, open_high=open_high, doc=doc)
-
-
-def count(default: int | None, doc: str) -> Any:
-    """Declare a count of at least 1, such as a maximum number of iterations."""
-    return integer(default=default, low=1, doc=doc)
-
-
 def random_seed(doc: str, *, largest: int = LARGEST_SEED) -> Any:
     """Declare a random seed; the default of `largest` suits NumPy."""
     return integer(default=1, low=0, high=largest, doc=doc)

@@ -1,21 +1,20 @@
 """A two-stage classifier: a one-class SVM of the positives before a binary solver, in training and prediction."""
 
 from collections.abc import Sequence
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from seqkern.core.errors import ParameterError
-from seqkern.core.parameters import changed, choice, component, integer
+from seqkern.core.parameters import changed, choice, component, count, integer, positive, share
 from seqkern.core.types import Array, Bools, Floats, Ints
 from seqkern.solvers.capabilities import Search, Traits
 from seqkern.solvers.contract import BinarySolver, Solver, clone, stored
 from seqkern.solvers.costs import FitCost, FitWork
 from seqkern.solvers.multiclass.multiclass import MetaSolver, Wrapper
-from seqkern.solvers.shared import count, positive, share
 from seqkern.solvers.svm.libsvm import unit_of
-from seqkern.solvers.svm.svm import CSVC, OneClassSVM
+from seqkern.solvers.svm.svm import OneClassSVM
 from seqkern.solvers.thresholds import Threshold
 
 FEWEST = 10
@@ -132,10 +131,10 @@ class TwoStageSVC(OneClassGate):
         """Return the number of one-class SVMs: one for each fold, and one of all positives."""
         return self.folds + 1
 
-    @classmethod
-    def examples(cls) -> list[Self]:
-        """Return solvers for the contract suite."""
-        return [cls(CSVC(tol=1e-6), tol=1e-7), cls(CSVC(tol=1e-6), nu=0.2, recall=0.9, folds=3, tol=1e-7)]
+    tested_with = (
+        "two_stage:binary=(csvc:tol=1e-6),tol=1e-7",
+        "two_stage:binary=(csvc:tol=1e-6),nu=0.2,recall=0.9,folds=3,tol=1e-7",
+    )
 
     def stages(self) -> tuple[Solver, Solver]:
         """Return both stages, fitted, for the columns of this solver."""
@@ -298,10 +297,10 @@ class FilteredSVC(OneClassGate, Wrapper):
                     remedy=f"lower the nu of the filter, or the parameters of solver {self.binary.name!r} was given",
                 ) from error
 
-    @classmethod
-    def examples(cls) -> list[Self]:
-        """Return solvers for the contract suite."""
-        return [cls(CSVC(tol=1e-6), tol=1e-6), cls(CSVC(tol=1e-6), nu=0.2, of="positive", tol=1e-6)]
+    tested_with = (
+        "filtered:binary=(csvc:tol=1e-6),tol=1e-6",
+        "filtered:binary=(csvc:tol=1e-6),nu=0.2,of=positive,tol=1e-6",
+    )
 
     def _fit(self, K: Floats, y: Floats) -> dict[str, Any]:
         """Filter each class, train the binary solver, and return the report."""
@@ -399,12 +398,10 @@ class WeightedThreshold(Wrapper):
     false_positive: float = positive(1.0, "Cost of a false positive.")
     false_negative: float = positive(1.0, "Cost of a false negative.")
 
-    @classmethod
-    def examples(cls) -> list[Self]:
-        """Return solvers for the contract suite."""
-        from seqkern.solvers.svm.primal import PrimalSVC  # imported here: only the contract suite needs it
-
-        return [cls(CSVC(tol=1e-6)), cls(PrimalSVC(tol=1e-9), false_negative=3.0)]
+    tested_with = (
+        "weighted_threshold:binary=(csvc:tol=1e-6)",
+        "weighted_threshold:binary=(primal_svc:tol=1e-9),false_negative=3",
+    )
 
     def _fit(self, K: Any, y: Array, groups: npt.ArrayLike | None = None) -> dict[str, Any]:
         """Train the binary solver, choose the threshold, and return the report."""

@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 from seqkern.core.checks import check_choice
 from seqkern.core.declarations import Parameter
 from seqkern.core.errors import ConfigError, SeqkernError, SequenceError, check_known
-from seqkern.core.parameters import choice, flag, integer, real, text
+from seqkern.core.parameters import choice, count, flag, integer, real, text
 from seqkern.core.public_files import public_set, public_sets
 from seqkern.core.text_files import open_lines
 from seqkern.core.types import PathLike, Source
@@ -424,9 +424,7 @@ class ResidueOptions:
     ResidueOptions(window=15, reduction=None)
     """
 
-    window: int = integer(
-        default=RESIDUE_WINDOW, low=1, doc="Number of residues of a window, odd; the sample is in the middle."
-    )
+    window: int = count(RESIDUE_WINDOW, "Number of residues of a window, odd; the sample is in the middle.")
     reduction: str | None = text(
         default=None, doc="Reduction of DSSP's eight states to three; by default all states are classes."
     )

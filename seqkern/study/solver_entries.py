@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from seqkern.core.checks import check_integer
 from seqkern.core.errors import SeqkernError
-from seqkern.core.parameters import choice, flag, integer, real, text
+from seqkern.core.parameters import choice, flag, integer, share, text
 from seqkern.evaluation.selection import random_candidates
 from seqkern.gram.transforms.gram_transform import GramTransform
 from seqkern.kernels.kernel import Kernel
@@ -359,15 +359,13 @@ class LeakageSettings(Settings):
     """
 
     contained: bool = flag(default=True, doc="Report test sequences contained in training sequences, and vice versa.")
-    identity: float | str | None = real(
-        default="auto",
-        low=0,
+    identity: float | str | None = share(
+        "auto",
+        "Find pairs with at least this share of identical residues; auto finds those that chance does not explain; "
+        "null finds identical and contained sequences only.",
         open_low=True,
-        high=1,
         words=("auto",),
         optional=True,
-        doc="Find pairs with at least this share of identical residues; auto finds those that chance does not explain; "
-        "null finds identical and contained sequences only.",
     )
     reverse_complement: bool = flag(default=False, doc="Include the reverse strand (DNA, RNA).")
     keep_together: bool | str = choice(

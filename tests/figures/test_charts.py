@@ -31,13 +31,10 @@ CHARTS = {
     "coefficients": lambda: plots.coefficients_figure({s: {LONG: COEFFICIENT} for s in "HECT"}, [LONG], "label"),
     "epsilon": lambda: plots.epsilon_path_figure([1, 0.1, 0.01], {"a": [0, 1, 2], "b": [0, 0, 0]}, ["a"], 0.1, "label"),
     "weights": lambda: plots.feature_weights_figure({LONG: [-1.0, 2], "b": [0.0]}, "label"),
-    "gram": lambda: plots.gram_figure(plots.Thumbnail(MATRIX, [(LONG, 0, 9), ("b", 9, 20)], 20, 20, "class"), "label"),
     "roc": lambda: curves.roc_panel([CURVE] * 20, CURVE, "label"),
     "class roc": lambda: curves.class_roc_panel([(LONG, CURVE), ("b", CURVE)], "label"),
     "plot": lambda: curves.plot(LINES, "pr", "label"),
     "precision": lambda: curves.precision_figure([("a", CURVE)], 0.3, "label"),
-    "lengths": lambda: plots.lengths_figure("H", np.array([3, 40]), [(LONG, np.array([0]))], "label"),
-    "ends": lambda: plots.ends_figure([("a", np.full((2, 3), np.nan)), ("b", np.ones((2, 3)))], (0, 1, 5), "label"),
     "letters": lambda: plots.letters_figure(LETTERS, "label"),
 }
 

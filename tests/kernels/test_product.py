@@ -18,6 +18,7 @@ from seqkern.kernels.products.product import (
     RealDenseBlock,
     RealSparseBlock,
     SignedBlock,
+    Span,
     SparseBlock,
     Term,
     TermBlocks,
@@ -116,7 +117,7 @@ def test_signed_numbers(level, shape, peak):
         block.add(row // 16, tables)
     for factor in (1, -3):
         sums = np.zeros((shape[0], shape[0]), dtype=np.int64)
-        block.accumulate(0, block, 0, shape[0], factor, False, sums)
+        block.accumulate(block, Span(0, 0, shape[0], factor, False), sums)
         np.testing.assert_array_equal(sums, factor * values @ values.T)
     np.testing.assert_array_equal(block.squares, (values**2).sum(axis=1))
 

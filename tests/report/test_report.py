@@ -5,7 +5,6 @@ import itertools
 import json
 import re
 import shutil
-import tracemalloc
 from html.parser import HTMLParser
 
 import numpy as np
@@ -25,10 +24,9 @@ from seqkern.report.curves import area, at_least, mean_curve, roc_points
 from seqkern.report.markup import Markup, escape, tag, text_of
 from seqkern.report.outcomes import hard_cases, outcome
 from seqkern.report.page_frame import number
-from seqkern.report.plots import block_means
 from seqkern.report.sections.curves_and_errors import hard_section
 from seqkern.report.sections.findings import caveats, headline_sentence
-from seqkern.report.sections.fitting import cost_section, edge_choices, thumbnail
+from seqkern.report.sections.fitting import cost_section, edge_choices
 from seqkern.report.view import View
 
 SMALL = {"spectrum": {"kernel": "spectrum", "k": 3}}
@@ -116,41 +114,6 @@ def test_at_least_counts(values, x):
     steps = [count for place, count in zip(places[::2], counts[::2], strict=True) if place <= x]
     expected = sum(value > x for value in values)
     assert (steps[-1] if steps else len(values)) == expected
-
-
-@pytest.mark.parametrize("n", [1, 5, 40])
-def test_block_means_are_means_of_blocks(n):
-    rng = np.random.default_rng(n)
-    matrix, order = rng.normal(size=(n, n)), rng.permutation(n)
-    picture, edges, sampled = block_means(matrix, order, pixels=7)
-    sorted_matrix = matrix[np.ix_(order, order)]
-    for i in range(len(picture)):
-        for j in range(len(picture)):
-            block = sorted_matrix[edges[i] : edges[i + 1], edges[j] : edges[j + 1]]
-            assert picture[i, j] == pytest.approx(block.mean())
-    assert sampled == n
-
-
-def test_a_large_matrix_is_sampled_and_never_loaded(tmp_path):
-    n = 5000
-    matrix = np.lib.format.open_memmap(tmp_path / "gram.npy", "w+", dtype=np.float64, shape=(n, n))
-    matrix[: n // 2 : 50] = 1
-    tracemalloc.start()
-    picture, _, sampled = block_means(matrix, np.arange(n), pixels=10, cap=100)
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    assert sampled == 100
-    assert picture.shape == (10, 10)
-    assert peak < 0.02 * matrix.nbytes
-
-
-def test_thumbnail_sorts_the_classes(demo_folder):
-    dataset = StudyResults(demo_folder).datasets[0]
-    picture = thumbnail(dataset, "spectrum3")
-    assert [name for name, _, _ in picture.bands] == ["decoy", "donor"]
-    edge = round(picture.bands[0][2])
-    same = picture.picture[:edge, :edge].mean()
-    assert same > picture.picture[:edge, edge:].mean() + 0.2
 
 
 # ---- tables ------------------------------------------------------------------------------------------------
@@ -329,8 +292,6 @@ def test_a_kernel_chosen_by_the_inner_loop_is_told(tmp_path):
     folder = write_study(tmp_path / "s", {"d": Shape()}, kernels, ONE)
     text = Page(build_report(folder, folder / "report").read_text(encoding="utf-8")).text
     assert "one of {s2, s3, s4}" in text
-    assert "the inner loop selects one of s2, s3, s4 for each training set" in text
-    assert "no Gram matrix for all units was found" not in text
     chosen = [row for row in read_tsv(folder / "evaluate/d/best/svm/choices.tsv") if row["parameter"] == "kernel"]
     counted = {name: sum(row["value"] == name for row in chosen) for name in ("s2", "s3", "s4")}
     assert sum(counted.values()) == 5
@@ -590,7 +551,6 @@ def test_what_is_missing_is_said(tmp_path):
         "1 combination of 1 gave no result and is shown as missing: spectrum with svm.",
         "it is unknown whether training and test sets share sequences.",
         "The composition of the folds was not found.",
-        "no Gram matrix was found.",
     ):
         assert sentence in text
     assert "No run times were recorded." in (folder / "report/costs.html").read_text(encoding="utf-8")
@@ -616,12 +576,6 @@ def test_without_a_configuration_a_kernel_may_lack_a_solver(tmp_path):
     assert not any(a.get("title") == "this combination gave no result" for a in page.all("span"))
 
 
-def test_a_gram_matrix_of_other_size_is_not_shown(tmp_path):
-    folder = write_study(tmp_path / "s", {"d": Shape()}, SMALL, ONE)
-    np.save(folder / "gram/d/spectrum/gram.npy", np.eye(3))
-    assert thumbnail(StudyResults(folder).datasets[0], "spectrum") is None
-
-
 @pytest.mark.parametrize(
     ("part", "text", "problem"),
     [
@@ -630,7 +584,6 @@ def test_a_gram_matrix_of_other_size_is_not_shown(tmp_path):
         ("datasets/d/summary.json", "{", "is not JSON"),
         ("datasets/d/summary.json", "[]", "is not a JSON object"),
         ("config.yaml", "a: [", "is not YAML"),
-        ("gram/d/spectrum/gram.npy", "x", "is not a Gram matrix"),
     ],
 )
 def test_a_damaged_file_is_named(tmp_path, part, text, problem):

@@ -1,7 +1,5 @@
 """The report's section about eigenvalues."""
 
-import itertools
-
 import pytest
 from report_sample import Shape, write_study
 from test_report import Page
@@ -11,7 +9,7 @@ from seqkern.gram.stored_matrix import Spectrum, write_spectrum
 from seqkern.methods.study_results import StudyResults
 from seqkern.report import build_report
 from seqkern.report.sections.findings import caveats
-from seqkern.report.sections.fitting import eigenvalues_section, gram_section
+from seqkern.report.sections.fitting import eigenvalues_section
 from seqkern.report.view import View
 
 RAW = {"kernel": "smith_waterman"}
@@ -70,35 +68,6 @@ def test_findings_name_what_ran_on_much_negative_mass_and_the_remedy(folder):
 def test_nothing_is_said_where_nothing_is_known(tmp_path):
     folder = write_study(tmp_path / "s", {"d": Shape()}, {"spectrum": {"kernel": "spectrum", "k": 3}}, SOLVERS)
     assert eigenvalues_section(View(StudyResults(folder).datasets[0], "d1")) is None
-
-
-def test_kernels_with_one_matrix_show_one_picture(folder):
-    text = words(gram_section, folder)
-    assert "clipped: uses the matrix of raw, with another transform." in text
-    assert "pairwise: derived from the matrix of raw." in text
-
-
-@pytest.mark.parametrize("order", list(itertools.permutations(["raw", "clipped", "pairwise"])))
-def test_the_picture_is_the_plain_kernels_in_any_order(tmp_path, order):
-    folder = write_study(tmp_path / "s", {"d": Shape()}, {name: KERNELS[name] for name in order}, SOLVERS)
-    page = Page(gram_section(View(StudyResults(folder).datasets[0], "d1")))
-    assert len(page.all("figure")) == 1
-    assert "raw120 × 120" in page.text
-    assert "clipped: uses the matrix of raw, with another transform." in page.text
-    assert "pairwise: derived from the matrix of raw." in page.text
-
-
-def test_a_data_set_without_the_plain_kernel_shows_another(tmp_path):
-    kernels = {name: KERNELS[name] for name in ("pairwise", "clipped")}
-    folder = write_study(tmp_path / "s", {"d": Shape()}, kernels, SOLVERS)
-    text = words(gram_section, folder)
-    assert "clipped120 × 120" in text
-    assert "pairwise: derived from the matrix of clipped." in text
-
-
-def test_a_kernel_that_learns_has_no_picture_of_its_own(tmp_path):
-    folder = write_study(tmp_path / "s", {"d": Shape()}, {"pairwise": KERNELS["pairwise"]}, SOLVERS)
-    assert "pairwise: fitted on each training set" in words(gram_section, folder)
 
 
 def test_the_page_has_the_section(folder):

@@ -150,13 +150,6 @@ def test_long_sequences_are_cut_and_their_length_is_told():
     assert "200 residues" in cell
 
 
-def test_residues_are_shaded_by_their_weights():
-    cell = sequence_cell("ACG", [1.0, -0.5, 0.0], 1.0)
-    assert cell.count("<i") == 3
-    assert '<i class="for" style="--w:0.55">A</i>' in cell
-    assert '<i class="against" style="--w:0.28">C</i><i>G</i>' in cell
-
-
 # ---- files -------------------------------------------------------------------------------------------------
 
 

@@ -1,6 +1,5 @@
 """The report's section on residues: numbers against naive ones, a chain's track, letters that matter."""
 
-import re
 from types import SimpleNamespace
 
 import numpy as np
@@ -19,11 +18,8 @@ from seqkern.methods import compared as decision_tables
 from seqkern.methods.compared import read_paired_decisions
 from seqkern.methods.study_results import Method, StudyResults, read_table
 from seqkern.report import build_report
-from seqkern.report.drawing import COLOURS
 from seqkern.report.markup import Markup, escape, text_of
-from seqkern.report.plots import lengths_figure, segments_of_at_least
 from seqkern.report.residue_data import (
-    FEWEST,
     against_first,
     chosen_chain,
     information,
@@ -155,24 +151,6 @@ def test_a_chain_in_several_test_parts_is_one():
     np.testing.assert_array_equal(shares.interval("m"), [2 / 3, np.nan, np.nan, np.nan])
 
 
-def test_near_the_ends(judged):
-    shares, n = judged[BLOSUM].near_ends()
-    for end in (0, 1):
-        hits, count = 0, 0
-        for one in judged[BLOSUM].chains:
-            for i, (a, b) in enumerate(zip(one.true, one.predicted, strict=True)):
-                if (i, len(one.letters) - 1 - i)[end] in (8, 9) and a != "?":
-                    hits, count = hits + (a == b), count + 1
-        assert n[end, 7] == count < FEWEST
-        assert np.isnan(shares[end, 7])
-        few = n[end] < FEWEST
-        np.testing.assert_array_equal(np.isnan(shares[end]), few)
-    last = n[1, -1], shares[1, -1]
-    far = judged[BLOSUM].lengths[judged[BLOSUM].chain] - 1 - judged[BLOSUM].place >= 31
-    right = judged[BLOSUM].true == judged[BLOSUM].predicted
-    assert last == pytest.approx((far.sum(), right[far].mean()))
-
-
 def test_chains_are_counted(tmp_path):
     """Few chains are told of, however many residues they have, and layers learned from less than 50 of them."""
     folder = write_residue_study(tmp_path / "study", chains=30)
@@ -212,16 +190,6 @@ def test_no_best_sov94_is_marked(page):
     first = cut[cut.index("<tbody>") : cut.index("</tr>", cut.index("<tbody>"))]
     cells = first.split("<td")[1:]
     assert ["★" in cell for cell in cells[:5]] == [True, False, False, True, True]
-
-
-def test_numbers_of_segments_leave_no_gaps():
-    """Of lengths 2 and 9 alone, each count up to 9 is drawn, none as 0."""
-    counts = segments_of_at_least(np.array([2, 9]), np.arange(1, 19))
-    assert counts[:9].tolist() == [2, 2, 1, 1, 1, 1, 1, 1, 1]
-    assert np.isnan(counts[9:]).all()
-    svg = lengths_figure("E", np.array([3, 3]), [("one", np.array([2, 9]))], "segments")
-    line, _ = re.findall(rf'd="([^"]*)" fill="none" stroke="{COLOURS[0]}" stroke-width="1.2"></path><path', svg)
-    assert len(re.findall("[MLHV]", line)) == 9
 
 
 def test_shares_of_residues_have_no_intervals_of_independent_units():

@@ -20,9 +20,10 @@ from seqkern.kernels.alignment import _local_alignment
 from seqkern.kernels.alignment.alignment_kernel import AlignmentKernel, lane_cells, own_cells
 from seqkern.kernels.blocks import order_keys, ranks, symmetric_matrix
 from seqkern.kernels.capabilities import Traits
+from seqkern.kernels.common_parameters import zero_rule
 from seqkern.kernels.gradients import KernelGradient, Square
 from seqkern.kernels.planner import Cost, Workload
-from seqkern.kernels.prepared import Plan, Prepared
+from seqkern.kernels.prepared import Plan, Prepared, RecordRange
 from seqkern.kernels.products import _product
 from seqkern.sequences.alphabets import DNA, MASK, PROTEIN, Alphabet, as_alphabet
 from seqkern.sequences.sequence_set import SequenceSet
@@ -236,7 +237,7 @@ def _growth(rows: int, best: float, opened: float, extended: float) -> float:
 # other lanes either. `seqkern.kernels.alignment.local_alignment` describes the numerics.
 
 
-class LocalSums:
+class LocalSums(RecordRange):
     """The payload of the local alignment kernel: sequences, or a range of them, with ln K(x, x) of each."""
 
     def __init__(self, X: SequenceSet, factors: "Factors", like: "LocalSums | None" = None) -> None:
@@ -248,29 +249,16 @@ class LocalSums:
         self.rank = ranks(keys, self.keys)
         self.first, self.last = 0, len(X)
         self.logarithms = np.zeros(len(X))
-        self.values = self.logarithms
+        self.squares = self.logarithms
         self._fill_diagonal(np.argsort(X.lengths, kind="stable"), X.lengths)
-
-    def __len__(self) -> int:
-        return self.last - self.first
-
-    def rows(self, start: int, stop: int) -> "LocalSums":
-        """Return the records `start` to `stop`, as a view."""
-        view = object.__new__(type(self))
-        view.__dict__.update(self.__dict__, first=self.first + start, last=self.first + stop)
-        return view
-
-    def diagonal(self) -> Floats:
-        """Return K(x, x) of each sequence, float64 (n,)."""
-        return self.values[self.first : self.last]
 
     def own_logarithms(self) -> Floats:
         """Return ln K(x, x) of each sequence, float64 (n,)."""
-        return self.logarithms[self.first : self.last]
+        return self.of_range(self.logarithms)
 
     def ranks(self) -> Ints:
         """Return the rank of each sequence in the order of rows and lanes, int64 (n,)."""
-        return self.rank[self.first : self.last]
+        return self.of_range(self.rank)
 
     def _records(self, order: Ints) -> Records:
         """Return the compiled Records in the given order, counted from the first record of this range."""
@@ -292,7 +280,7 @@ class LocalSums:
 
     def _by_precision(self, order: Ints) -> tuple[tuple[Ints, bool], tuple[Ints, bool]]:
         """Return the two parts of an order by length, and for each whether single precision suffices in lanes."""
-        lengths = (self.stop - self.start)[self.first : self.last][order]
+        lengths = self.of_range(self.stop - self.start)[order]
         cut = np.searchsorted(lengths, SINGLE_LETTERS, side="right") if self.factors.single else 0
         return (order[:cut], True), (order[cut:], False)
 
@@ -421,22 +409,17 @@ class LocalAlignmentKernel(AlignmentKernel):
         "residues, or if β·s exceeds about 8 or β·gap_open 50. Subnormal numbers are taken as zero in both.",
     )
     normalize: bool = changed(default=False, doc="Divide by sqrt(K(x, x)·K(y, y)), with K the logarithms or the sums.")
-    zero_diagonal: Literal["error", "zero"] = changed(
-        default="error",
-        doc="When normalising, what to do with a sequence whose value with itself is 0 or less, as "
-        "that of one without residues is: raise an error, or return zeros.",
+    zero_diagonal: Literal["error", "zero"] = zero_rule(
+        "a sequence whose value with itself is 0 or less, as that of one without residues is"
     )
 
-    @classmethod
-    def examples(cls) -> list["LocalAlignmentKernel"]:
-        """Return kernels for the contract suite."""
-        return [
-            cls(alphabet="protein"),
-            cls(0.2, gap_open=5, gap_extend=2, normalize=True, precision="double", alphabet="protein"),
-            cls(0.5, logarithm=False, normalize=True, alphabet="protein"),
-            cls(3, matrix="NUC.4.4", gap_open=10, alphabet="dna"),
-            cls(40, matrix=[[2, -1, -1], [-1, 2, -1], [-1, -1, 2]], gap_open=2, alphabet="HEC"),
-        ]
+    tested_with = (
+        {"alphabet": "protein"},
+        {"beta": 0.2, "gap_open": 5, "gap_extend": 2, "normalize": True, "precision": "double", "alphabet": "protein"},
+        {"beta": 0.5, "logarithm": False, "normalize": True, "alphabet": "protein"},
+        {"beta": 3, "matrix": "NUC.4.4", "gap_open": 10, "alphabet": "dna"},
+        {"beta": 40, "matrix": [[2, -1, -1], [-1, 2, -1], [-1, -1, 2]], "gap_open": 2, "alphabet": "HEC"},
+    )
 
     @property
     def _most_block_columns(self) -> int | None:  # type: ignore[override]  # squares are shared by threads
@@ -473,11 +456,11 @@ class LocalAlignmentKernel(AlignmentKernel):
         payload = LocalSums(X, self._factors(X.alphabet), like)
         own = payload.logarithms
         if self.logarithm:
-            payload.values = own / float(self.beta)
+            payload.squares = own / float(self.beta)
         elif self.normalize:
-            payload.values = np.exp(np.minimum(own, LARGEST_LOGARITHM))  # all that is asked is whether it is positive
+            payload.squares = np.exp(np.minimum(own, LARGEST_LOGARITHM))  # all that is asked is whether it is positive
         else:
-            payload.values = _exponential(own[:, None], payload)[:, 0]
+            payload.squares = _exponential(own[:, None], payload)[:, 0]
         return payload
 
     def _block(self, rows: LocalSums, cols: LocalSums, out: Floats) -> None:

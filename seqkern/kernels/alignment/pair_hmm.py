@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from seqkern.core.errors import ParameterError, SequenceError
-from seqkern.core.parameters import changed, choice, flag, real, text
+from seqkern.core.parameters import changed, choice, flag, real, share, text
 from seqkern.core.threads import GIVEN_THREADS
 from seqkern.core.types import Arrays, Floats, Header, Ints
 from seqkern.kernels._blocks import Records
@@ -20,6 +20,7 @@ from seqkern.kernels.alignment import _pair_hmm
 from seqkern.kernels.alignment.alignment_kernel import MatrixKernel, lane_cells
 from seqkern.kernels.alignment.local_alignment import LARGEST_LOGARITHM, LEAST_BLOCK_ROWS, LocalSums, product
 from seqkern.kernels.capabilities import Traits
+from seqkern.kernels.common_parameters import zero_rule
 from seqkern.kernels.planner import Cost, Workload
 from seqkern.kernels.prepared import Plan, Prepared
 from seqkern.kernels.products import _product
@@ -342,9 +343,7 @@ class PairHMMKernel(MatrixKernel):
         doc="Substitution matrix that implies the probabilities of pairs: a name known to Biopython, a file in NCBI "
         "format, or log odds in the order of the alphabet. For DNA: NUC.4.4.",
     )
-    gamma: float = real(
-        default=0.99, low=0, high=1, open_low=True, open_high=True, doc="γ, the probability of one more pair."
-    )
+    gamma: float = share(0.99, "γ, the probability of one more pair.", open_low=True, open_high=True)
     delta: float = real(default=0.02, low=0, high=1, open_high=True, doc="δ, the probability that a gap opens.")
     epsilon: float = real(default=0.7, low=0, high=1, open_high=True, doc="ε, the probability that a gap goes on.")
     gaps: Literal["given", "fit"] = choice(
@@ -357,21 +356,14 @@ class PairHMMKernel(MatrixKernel):
     normalize: bool = changed(
         default=False, doc="Divide by sqrt(K(x, x)·K(y, y)), with K the probabilities or their logarithms."
     )
-    zero_diagonal: Literal["error", "zero"] = changed(
-        default="error",
-        doc="When normalising logarithms, what to do with a sequence whose ln K(x, x) is 0 or less: raise an error, or "
-        "return zeros.",
-    )
+    zero_diagonal: Literal["error", "zero"] = zero_rule("a sequence whose ln K(x, x) is 0 or less")
 
-    @classmethod
-    def examples(cls) -> list["PairHMMKernel"]:
-        """Return kernels for the contract suite."""
-        return [
-            cls(alphabet="protein"),
-            cls(logarithm=False, normalize=True, gaps="fit", alphabet="protein"),
-            cls("NUC.4.4", delta=0.1, epsilon=0.4, odds=False, logarithm=False, alphabet="dna"),
-            cls([[2, -2, -2], [-2, 2, -2], [-2, -2, 2]], delta=1e-200, alphabet="HEC"),
-        ]
+    tested_with = (
+        {"alphabet": "protein"},
+        {"logarithm": False, "normalize": True, "gaps": "fit", "alphabet": "protein"},
+        {"matrix": "NUC.4.4", "delta": 0.1, "epsilon": 0.4, "odds": False, "logarithm": False, "alphabet": "dna"},
+        {"matrix": [[2, -2, -2], [-2, 2, -2], [-2, -2, 2]], "delta": 1e-200, "alphabet": "HEC"},
+    )
 
     @property
     def _most_block_columns(self) -> int | None:  # type: ignore[override]  # squares are shared by threads
@@ -465,9 +457,9 @@ class PairHMMKernel(MatrixKernel):
         payload = PairSums(X, self._factors(X.alphabet), like)
         own = payload.logarithms if self.odds else payload.logarithms + 2 * payload.background
         if self.logarithm:
-            payload.values = own
+            payload.squares = own
         elif self.normalize:  # all that is asked is whether it is positive
-            payload.values = np.exp(np.clip(own, -LARGEST_LOGARITHM, LARGEST_LOGARITHM))
+            payload.squares = np.exp(np.clip(own, -LARGEST_LOGARITHM, LARGEST_LOGARITHM))
         else:
             over = np.flatnonzero(np.abs(own) > LARGEST_LOGARITHM)
             if len(over):
@@ -476,7 +468,7 @@ class PairHMMKernel(MatrixKernel):
                     record=X.ids[over[0]],
                     remedy="choose logarithm=true or normalize=true",
                 )
-            payload.values = np.exp(own)
+            payload.squares = np.exp(own)
         return payload
 
     def _block(self, rows: PairSums, cols: PairSums, out: Floats) -> None:

@@ -12,11 +12,11 @@ from seqkern.core.errors import ParameterError
 from seqkern.core.parameters import changed, component
 from seqkern.core.types import Arrays, Floats, Header
 from seqkern.kernels.capabilities import capability
+from seqkern.kernels.common_parameters import zero_rule
 from seqkern.kernels.composite import FROM_PARTS, CompositeKernel, PreparedParts, ThroughKernel, as_parts
 from seqkern.kernels.decisions import attributions, kmer_weights
 from seqkern.kernels.features import Features
 from seqkern.kernels.kernel import Kernel
-from seqkern.kernels.kernel_specs import build_kernel
 from seqkern.kernels.occurrences import KmerWeights
 from seqkern.kernels.prepared import Plan, StoredForm
 from seqkern.kernels.vectors.linear import PRODUCT_SECONDS, LinearKernel
@@ -71,15 +71,9 @@ class PairwiseKernel(ThroughKernel, CompositeKernel):
     normalize: bool = changed(
         default=True, doc="Scale the vectors to unit length, also before the radial basis function."
     )
-    zero_diagonal: Literal["error", "zero"] = changed(
-        default="error", doc="What to do, when normalising, about a sequence that no reference resembles."
-    )
+    zero_diagonal: Literal["error", "zero"] = zero_rule("a sequence that no reference resembles")
 
-    @classmethod
-    def examples(cls) -> list[Kernel]:
-        """Return kernels for the contract suite."""
-        texts = ("pairwise:base=(spectrum:k=2)", "pairwise:vector_kernel=rbf,base=(rbf:gamma=scale)")
-        return [build_kernel(text) for text in texts]
+    tested_with = ("pairwise:base=(spectrum:k=2)", "pairwise:vector_kernel=rbf,base=(rbf:gamma=scale)")
 
     def _given(self) -> list[Kernel]:
         if self.base is None:

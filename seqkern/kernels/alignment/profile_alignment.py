@@ -11,16 +11,17 @@ import numpy as np
 import numpy.typing as npt
 
 from seqkern.core.errors import SequenceError
-from seqkern.core.parameters import changed, choice, real
+from seqkern.core.parameters import changed, choice, not_negative, positive, real
 from seqkern.core.threads import GIVEN_THREADS, available_threads
 from seqkern.core.types import Array, Floats, Ints
 from seqkern.formats.profiles import check_tracks
 from seqkern.kernels.alignment import _profile_alignment
 from seqkern.kernels.alignment.alignment_kernel import check_cells, check_gaps, lane_cells, own_cells
 from seqkern.kernels.capabilities import Traits
+from seqkern.kernels.common_parameters import zero_rule
 from seqkern.kernels.kernel import SequenceKernel
 from seqkern.kernels.planner import Cost, Workload
-from seqkern.kernels.prepared import Plan
+from seqkern.kernels.prepared import Plan, RecordRange
 from seqkern.kernels.products import _product
 from seqkern.kernels.profile_tracks import ProfileTracks
 from seqkern.sequences.sequence_set import SequenceSet
@@ -65,7 +66,7 @@ class Sums:
         return 2 * size * MULTIPLY_NS[level] + CELL_NS["sum" if self.beta else "best"][level]
 
 
-class ProfileColumns:
+class ProfileColumns(RecordRange):
     """The payload of the profile alignment kernel: sequences with tracks, or a range of them; made by `of`."""
 
     sums: "Sums"
@@ -75,9 +76,6 @@ class ProfileColumns:
     start: Ints
     stop: Ints
     keys: npt.NDArray[np.uint64]
-    squares: Floats
-    first: int
-    last: int
 
     @classmethod
     def of(cls, X: SequenceSet, sums: "Sums") -> "ProfileColumns":
@@ -96,23 +94,6 @@ class ProfileColumns:
         place = np.arange(len(X))
         _profile_alignment.fill(self.scoring, _product.level(), columns, columns, place, place + 1, diagonal)
         return self
-
-    def __len__(self) -> int:
-        return self.last - self.first
-
-    def rows(self, start: int, stop: int) -> "ProfileColumns":
-        """Return the records `start` to `stop`, as a view."""
-        view = object.__new__(ProfileColumns)
-        view.__dict__.update(self.__dict__, first=self.first + start, last=self.first + stop)
-        return view
-
-    def diagonal(self) -> Floats:
-        """Return K(x, x), float64 (n,)."""
-        return self.of_range(self.squares)
-
-    def of_range(self, array: Array) -> Array:
-        """Return the part of an array over all records that belongs to this range, as a view."""
-        return array[self.first : self.last]
 
     @property
     def least_block_rows(self) -> int:
@@ -304,17 +285,14 @@ class ProfileAlignmentKernel(ProfileTracks, SequenceKernel):
     traits = Traits(tracks=("profile", "pssm"), data_dependent=None, definite=False)
 
     method: str = choice(default="smith_waterman", choices=METHODS, doc="Use the best alignment, or all alignments.")
-    beta: float = real(
-        default=0.25,
-        low=0,
-        open_low=True,
-        doc="β, for ``local_alignment`` only. β times a column score must not exceed 35. A column "
+    beta: float = positive(
+        0.25,
+        "β, for ``local_alignment`` only. β times a column score must not exceed 35. A column "
         "score is a sum of two: 0.25 here corresponds to the usual 0.5 for substitution scores.",
     )
-    gap_open: float = real(
-        default=3.0,
-        low=0,
-        doc="Cost of opening a gap: a gap of n residues costs gap_open + (n − 1)·gap_extend. Profile "
+    gap_open: float = not_negative(
+        3.0,
+        "Cost of opening a gap: a gap of n residues costs gap_open + (n − 1)·gap_extend. Profile "
         "column scores are smaller than substitution scores; the default costs are of the size "
         "that Rangwala and Karypis chose.",
     )
@@ -326,21 +304,21 @@ class ProfileAlignmentKernel(ProfileTracks, SequenceKernel):
         doc="Added to each column score: the zero-shift of Rangwala and Karypis, who chose values up to 1.5.",
     )
     normalize: bool = changed(default=False)
-    zero_diagonal: Literal["error", "zero"] = changed(
-        default="error",
-        doc="When normalising, what to do with a sequence without any alignment with itself: raise an "
-        "error, or return zeros.",
-    )
+    zero_diagonal: Literal["error", "zero"] = zero_rule("a sequence without any alignment with itself")
 
-    @classmethod
-    def examples(cls) -> list["ProfileAlignmentKernel"]:
-        """Return kernels for the contract suite."""
-        return [
-            cls(normalize=True),
-            cls(method="local_alignment", shift=-0.5),
-            cls(method="local_alignment", beta=0.1, gap_open=11, gap_extend=1, normalize=True, alphabet="protein"),
-            cls(search="training", iterations=1, alphabet="protein"),
-        ]
+    tested_with = (
+        {"normalize": True},
+        {"method": "local_alignment", "shift": -0.5},
+        {
+            "method": "local_alignment",
+            "beta": 0.1,
+            "gap_open": 11,
+            "gap_extend": 1,
+            "normalize": True,
+            "alphabet": "protein",
+        },
+        {"search": "training", "iterations": 1, "alphabet": "protein"},
+    )
 
     @property
     def _least_block_rows(self) -> int:  # type: ignore[override]  # here it follows from the parameters

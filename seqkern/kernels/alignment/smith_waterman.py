@@ -8,15 +8,16 @@ import numpy as np
 import numpy.typing as npt
 
 from seqkern.core.errors import ParameterError, SequenceError
-from seqkern.core.parameters import changed, choice, real, text
+from seqkern.core.parameters import choice, real, text
 from seqkern.core.threads import GIVEN_THREADS, available_threads
 from seqkern.core.types import Floats, Ints
 from seqkern.kernels._blocks import Records
 from seqkern.kernels.alignment import _smith_waterman
 from seqkern.kernels.alignment._smith_waterman import lanes
 from seqkern.kernels.alignment.alignment_kernel import AlignmentKernel, check_cells, lane_cells
+from seqkern.kernels.common_parameters import zero_rule
 from seqkern.kernels.planner import Cost, Workload
-from seqkern.kernels.prepared import Plan
+from seqkern.kernels.prepared import Plan, RecordRange
 from seqkern.kernels.products import _product
 from seqkern.sequences.alphabets import MASK, Alphabet, as_alphabet
 from seqkern.sequences.sequence_set import SequenceSet
@@ -94,7 +95,7 @@ TABLE_CODES = 32
 MOST_CELLS = 1 << 32  # of one alignment, a byte each, when it is explained
 
 
-class AlignedSequences:
+class AlignedSequences(RecordRange):
     """The payload of Smith-Waterman kernels: sequences, or a range of them, with their self-alignment scores."""
 
     def __init__(self, X: SequenceSet, scores: "IntegerScores", width: int) -> None:
@@ -111,18 +112,9 @@ class AlignedSequences:
             )
         self.squares = self._own_scores()
 
-    def __len__(self) -> int:
-        return self.last - self.first
-
-    def rows(self, start: int, stop: int) -> "AlignedSequences":
-        """Return the records `start` to `stop`, as a view."""
-        view = object.__new__(AlignedSequences)
-        view.__dict__.update(self.__dict__, first=self.first + start, last=self.first + stop)
-        return view
-
     def diagonal(self) -> Floats:
         """Return the self-alignment score of each record, float64 (n,)."""
-        return self.scores.scaled(self.squares[self.first : self.last])
+        return self.scores.scaled(super().diagonal())
 
     @property
     def lengths(self) -> Ints:
@@ -314,11 +306,7 @@ class SmithWatermanKernel(AlignmentKernel):
         default=11, low=0, kw_only=False, doc="Cost of the first residue of a gap, at least `gap_extend`."
     )
     gap_extend: float = real(default=1, low=0, kw_only=False, doc="Cost of each further residue of a gap.")
-    zero_diagonal: Literal["error", "zero"] = changed(
-        default="error",
-        doc="When normalising, what to do with a sequence that scores nothing with itself: raise an "
-        "error, or return zeros.",
-    )
+    zero_diagonal: Literal["error", "zero"] = zero_rule("a sequence that scores nothing with itself")
     algorithm: str = choice(
         default="auto",
         choices=("auto", "int8", "int16", "int32"),
@@ -326,15 +314,12 @@ class SmithWatermanKernel(AlignmentKernel):
         doc="Integer type to start with; scores that overflow are recomputed in a wider type. Results are identical.",
     )
 
-    @classmethod
-    def examples(cls) -> list["SmithWatermanKernel"]:
-        """Return kernels for the contract suite."""
-        return [
-            cls(alphabet="protein"),
-            cls(alphabet="protein", normalize=True, zero_diagonal="zero"),
-            cls("NUC.4.4", 10, 0.5, alphabet="dna"),
-            cls([[2, -1, -1.5], [-1, 2.25, 0], [-1.5, 0, 3]], 2, 2, alphabet="HEC"),
-        ]
+    tested_with = (
+        {"alphabet": "protein"},
+        {"alphabet": "protein", "normalize": True, "zero_diagonal": "zero"},
+        {"matrix": "NUC.4.4", "gap_open": 10, "gap_extend": 0.5, "alphabet": "dna"},
+        {"matrix": [[2, -1, -1.5], [-1, 2.25, 0], [-1.5, 0, 3]], "gap_open": 2, "gap_extend": 2, "alphabet": "HEC"},
+    )
 
     @property
     def _least_block_rows(self) -> int:  # type: ignore[override]  # here it follows from the parameters

@@ -6,9 +6,10 @@ import numpy as np
 import numpy.typing as npt
 
 from seqkern.core.errors import ParameterError
-from seqkern.core.parameters import changed, choice, flag, integer
+from seqkern.core.parameters import choice, flag, integer
 from seqkern.core.types import Floats, Ints
 from seqkern.kernels.capabilities import capability
+from seqkern.kernels.common_parameters import short_rule, zero_rule
 from seqkern.kernels.features import Features
 from seqkern.kernels.kernel import SequenceKernel
 from seqkern.kernels.kmer import _tables
@@ -164,25 +165,17 @@ class D2Kernel(SequenceKernel):
     statistic: Literal["d2", "d2s", "d2star"] = choice(default="d2s", doc="D2, D2S or D2*.")
     order: int = integer(default=0, low=0, doc="Order of the background, a Markov chain; below k.")
     reverse_complement: bool = flag(default=False, doc="Count the k-mers of both strands. DNA and RNA only.")
-    short: Literal["error", "zero"] = choice(
-        default="error",
-        doc="What to do with sequences shorter than k: raise an error, or treat them as having no k-mers.",
-    )
-    zero_diagonal: Literal["error", "zero"] = changed(
-        default="error",
-        doc="When normalising, what to do with a sequence in which no k-mer is more or less frequent than expected: "
-        "raise an error, or return zeros.",
+    short: Literal["error", "zero"] = short_rule("k", "no k-mers")
+    zero_diagonal: Literal["error", "zero"] = zero_rule(
+        "a sequence in which no k-mer is more or less frequent than expected"
     )
 
-    @classmethod
-    def examples(cls) -> list["D2Kernel"]:
-        """Return kernels for the contract suite."""
-        return [
-            cls(),
-            cls(2, statistic="d2star", order=1, normalize=False),
-            cls(statistic="d2", reverse_complement=True),
-            cls(2, order=1, alphabet="HEC"),
-        ]
+    tested_with = (
+        {},
+        {"k": 2, "statistic": "d2star", "order": 1, "normalize": False},
+        {"statistic": "d2", "reverse_complement": True},
+        {"k": 2, "order": 1, "alphabet": "HEC"},
+    )
 
     def _check_parameters(self) -> None:
         if self.order >= self.k:

@@ -13,6 +13,7 @@ from seqkern.core.memory import available_memory, format_bytes
 from seqkern.core.parameters import changed, choice, fixed, flag, integer, real
 from seqkern.core.types import Ints
 from seqkern.kernels.capabilities import Traits, capability
+from seqkern.kernels.common_parameters import short_rule, zero_rule
 from seqkern.kernels.features import Features, alphabet_of
 from seqkern.kernels.kmer.hamming import LARGEST_LENGTH, as_numbers, gapped_weights
 from seqkern.kernels.kmer.hamming_kernel import HammingKernel
@@ -209,34 +210,25 @@ class GappedKmerKernel(SubsetFeatures, HammingKernel):
         doc="Count each pair of l-mers twice: with the distance to the second l-mer and to its "
         "reverse complement. DNA and RNA only.",
     )
-    short: Literal["error", "zero"] = changed(
-        default="error",
-        doc="What to do with sequences shorter than `l`: raise an error, or treat them as having no l-mers.",
-    )
-    zero_diagonal: Literal["error", "zero"] = changed(
-        default="error",
-        doc="When normalising, what to do with a sequence without any l-mer: raise an error, or return zeros.",
-    )
+    short: Literal["error", "zero"] = short_rule("`l`", "no l-mers")
+    zero_diagonal: Literal["error", "zero"] = zero_rule("a sequence without any l-mer")
     algorithm: str = changed(
         default="auto",
         doc="Algorithm (see `seqkern.kernels.kmer.hamming_kernel`); results are identical. "
         "``diagonals`` does not support `center_weighted`.",
     )
 
-    @classmethod
-    def examples(cls) -> list["GappedKmerKernel"]:
-        """Return kernels for the contract suite."""
-        return [
-            cls(6, 4),
-            cls(7, 5, d=2, normalize=False),
-            cls(5, 3, reverse_complement=True),
-            cls(5, 3, estimator="full"),
-            cls(6, 4, d=3, estimator="truncated", reverse_complement=True),
-            cls(5, 3, center_weighted=True),
-            cls(4, 2, estimator="truncated", center_weighted=True, reverse_complement=True),
-            cls(5, 3, d=1, clip=True),
-            cls(4, 3, alphabet="HEC"),
-        ]
+    tested_with = (
+        {"l": 6, "k": 4},
+        {"l": 7, "k": 5, "d": 2, "normalize": False},
+        {"l": 5, "k": 3, "reverse_complement": True},
+        {"l": 5, "k": 3, "estimator": "full"},
+        {"l": 6, "k": 4, "d": 3, "estimator": "truncated", "reverse_complement": True},
+        {"l": 5, "k": 3, "center_weighted": True},
+        {"l": 4, "k": 2, "estimator": "truncated", "center_weighted": True, "reverse_complement": True},
+        {"l": 5, "k": 3, "d": 1, "clip": True},
+        {"l": 4, "k": 3, "alphabet": "HEC"},
+    )
 
     def _traits(self, declared: Traits) -> Traits:
         return replace(declared, definite=self.clip or not self._is_cut())
@@ -333,16 +325,13 @@ class WildcardKernel(SubsetFeatures, HammingKernel):
         "complement. DNA and RNA only.",
     )
 
-    @classmethod
-    def examples(cls) -> list["WildcardKernel"]:
-        """Return kernels for the contract suite."""
-        return [
-            cls(4, 1),
-            cls(5, 3, decay=0.7, normalize=False),
-            cls(4, 2, decay=1, reverse_complement=True),
-            cls(4, 1, decay=0.3, reverse_complement=True),
-            cls(3, 2, alphabet="HEC"),
-        ]
+    tested_with = (
+        {"k": 4, "m": 1},
+        {"k": 5, "m": 3, "decay": 0.7, "normalize": False},
+        {"k": 4, "m": 2, "decay": 1, "reverse_complement": True},
+        {"k": 4, "m": 1, "decay": 0.3, "reverse_complement": True},
+        {"k": 3, "m": 2, "alphabet": "HEC"},
+    )
 
     def _lengths(self) -> list[int]:
         return [self.k]

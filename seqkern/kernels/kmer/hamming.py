@@ -26,6 +26,7 @@ from seqkern.kernels.kmer import _tables as loops
 from seqkern.kernels.kmer.kmers import NO_COMPLEMENT, per_record
 from seqkern.kernels.planner import Cost, Workload
 from seqkern.kernels.products import _product
+from seqkern.kernels.products.product import Span
 from seqkern.sequences.sequence_set import SequenceSet
 
 # Counts of walks along the diagonals, for the Hamming distances with a weight; see `_hamming_diagonals.h`.
@@ -210,13 +211,12 @@ class HammingBlock:
             )
         return pairs * max(abs(float(weight)) for weight in self.weights)
 
-    def accumulate(
-        self, row: int, cols: "HammingBlock", first: int, last: int, factor: int, upper: bool, sums: Sums
-    ) -> None:
+    def accumulate(self, cols: "HammingBlock", span: Span, sums: Sums) -> None:
         """Add factor · the sums of rows and columns to `sums`.
 
-        `sums` is float64 (then `factor` is 1) if `real`, else int32 or int64.
+        `sums` is float64 (then the factor is 1) if `real`, else int32 or int64.
         """
+        row, first, last, factor, upper = span
         if last <= first or not len(sums):
             return
         if self.algorithm == "diagonals":

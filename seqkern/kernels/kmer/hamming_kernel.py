@@ -20,10 +20,10 @@ import numpy as np
 import numpy.typing as npt
 
 from seqkern.core.errors import ParameterError, SequenceError
-from seqkern.core.parameters import choice
 from seqkern.core.threads import GIVEN_THREADS, in_threads
 from seqkern.core.types import Floats, Ints
 from seqkern.kernels.capabilities import Products, capability
+from seqkern.kernels.common_parameters import algorithm_choice
 from seqkern.kernels.kernel_operator import KernelOperator, SummedOperator
 from seqkern.kernels.kmer import _kmers, _tables
 from seqkern.kernels.kmer.hamming import (
@@ -57,6 +57,7 @@ from seqkern.kernels.products.product import (
     DeferredBlocks,
     DenseBlock,
     SignedBlock,
+    Span,
     SparseBlock,
     TermBlocks,
     dense_block,
@@ -406,31 +407,21 @@ class SubsetDistances:
                 total = total + weight * signed.astype(np.float64)
         return total
 
-    def accumulate(
-        self,
-        row: int,
-        cols: "SubsetDistances",
-        first: int,
-        last: int,
-        factor: int,
-        upper: bool,
-        sums: Floats,
-    ) -> None:
+    def accumulate(self, cols: "SubsetDistances", span: Span, sums: Floats) -> None:
         """Add K(rows, columns) to `sums`."""
-        step = max(1, CHUNK_ENTRIES // max(1, last - first))
+        step = max(1, CHUNK_ENTRIES // max(1, span.last - span.first))
         for i in range(0, len(sums), step):
             part = sums[i : i + step]
-            counts = {j: self._subsets(j, row + i, cols, first, last, upper, part.shape) for j in self.members}
+            here = span._replace(row=span.row + i)
+            counts = {j: self._subsets(j, cols, here, part.shape) for j in self.members}
             part += self._weighted(counts)
 
-    def _subsets(
-        self, j: int, row: int, cols: "SubsetDistances", first: int, last: int, upper: bool, shape: tuple[int, ...]
-    ) -> Ints:
+    def _subsets(self, j: int, cols: "SubsetDistances", span: Span, shape: tuple[int, ...]) -> Ints:
         """Return the sum over the subsets of `j` positions, int64."""
         small = self._bound(j, cols) <= INT32_LIMIT
         sums: npt.NDArray[np.int32 | np.int64] = np.zeros(shape, dtype=np.int32 if small else np.int64)
         for (factor, block), (_, other) in zip(self.members[j], cols.members[j], strict=True):
-            block.accumulate(row, other, first, last, factor, upper, sums)
+            block.accumulate(other, span._replace(factor=factor), sums)
         return sums.astype(np.int64) // self.divisors[j]
 
 
@@ -445,11 +436,8 @@ class HammingKernel(HammingAdditive, KmerKernel):
     reverse complement of b.
     """
 
-    algorithm: str = choice(
-        default="auto",
-        choices=("auto", "subsets", "transform", "diagonals", "pairs"),
-        execution=True,
-        doc="Algorithm (see `seqkern.kernels.kmer.hamming_kernel`); results are identical.",
+    algorithm: str = algorithm_choice(
+        "subsets", "transform", "diagonals", "pairs", doc=" (see `seqkern.kernels.kmer.hamming_kernel`)"
     )
 
     def _check_parameters(self) -> None:
@@ -576,17 +564,7 @@ class HammingKernel(HammingAdditive, KmerKernel):
     def _operator(self, X: SequenceSet) -> KernelOperator:
         self._check_sequences(X)
         check_table(X.alphabet.size, max(self._lengths()), self.length_name)
-        parts = [
-            HammingOperator(
-                X,
-                length,
-                self._pair_weights(X.alphabet.size, length),
-                both_strands=self.reverse_complement,
-                window_weights=self._window_weights(X, length),
-                n_threads=self.n_threads,
-            )
-            for length in self._lengths()
-        ]
+        parts = [HammingOperator(self, X, length) for length in self._lengths()]
         if len(parts) == 1 and self._weights() == [1.0]:
             return parts[0]
         return SummedOperator(parts, self._weights())

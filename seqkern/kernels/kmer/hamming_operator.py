@@ -228,29 +228,20 @@ class HammingOperator(KernelOperator):
     product.
     """
 
-    def __init__(
-        self,
-        X: SequenceSet,
-        length: int,
-        values: Sequence[float],
-        *,
-        both_strands: bool = False,
-        window_weights: Ints | None = None,
-        squares: "Floats | None" = None,
-        n_threads: int | None = None,
-    ) -> None:
-        size = X.alphabet.size
+    def __init__(self, kernel: "HammingAdditive", X: SequenceSet, length: int, squares: "Floats | None" = None) -> None:
+        size, both_strands = X.alphabet.size, kernel.reverse_complement
+        values, window_weights = kernel._pair_weights(size, length), kernel._window_weights(X, length)
         check_table(size, length)
         complement = X.alphabet.complement_codes[:size] if both_strands else None
         self.transform = LmerTransform(size, length, values, complement)
-        self.n_weights, self.n_threads = size**length, n_threads
+        self.n_weights, self.n_threads = size**length, kernel.n_threads
         self.tables: object = object()
         self.counts: dict[str, int] = {}
         self.folded = length if self.transform.is_dna and both_strands and length % 2 else 0
         self.space = self.n_weights // (2 if self.folded else 1)
         self._list_codes(X, length, size, _as_bytes(window_weights))
         if squares is None:
-            threads = GIVEN_THREADS.get() or n_threads
+            threads = GIVEN_THREADS.get() or self.n_threads
             squares = own_values(X, length, values, both_strands, window_weights, threads)
         self.squares = squares
 
@@ -562,14 +553,7 @@ class HammingAdditive(Base):
 
     def _table(self, support: SequenceSet, coefficients: npt.ArrayLike, length: int, weight: float) -> Floats:
         """Return the table W times `weight`, float64 (size^length,)."""
-        operator = HammingOperator(
-            support,
-            length,
-            self._pair_weights(support.alphabet.size, length),
-            both_strands=self.reverse_complement,
-            window_weights=self._window_weights(support, length),
-            squares=np.zeros(len(support)),  # not needed
-        )
+        operator = HammingOperator(self, support, length, squares=np.zeros(len(support)))  # K(x, x) is not needed
         return np.asarray(operator.weights(weight * np.asarray(coefficients, dtype=np.float64)))
 
     def _spread(self, table: Floats, size: int, length: int, weight: float) -> Floats:

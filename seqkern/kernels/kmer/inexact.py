@@ -9,9 +9,10 @@ import numpy.typing as npt
 
 from seqkern.core.checks import check_choice
 from seqkern.core.errors import NoKmersError, ParameterError
-from seqkern.core.parameters import changed, choice, fixed, integer, real, text
+from seqkern.core.parameters import changed, fixed, integer, real, share, text
 from seqkern.core.types import Floats
 from seqkern.kernels.capabilities import Traits
+from seqkern.kernels.common_parameters import algorithm_choice, short_rule, zero_rule
 from seqkern.kernels.kmer import _trie
 from seqkern.kernels.kmer.hamming_operator import distinct_windows, letters_of
 from seqkern.kernels.kmer.kmer_kernel import LARGEST_K, KmerKernel
@@ -33,7 +34,7 @@ from seqkern.kernels.kmer.kmers import (
 from seqkern.kernels.planner import POSTING_NS, SAMPLE_RECORDS, WINDOW_BYTES, Cost, Workload, _distinct
 from seqkern.kernels.prepared import OneEntryCache
 from seqkern.kernels.products import _product
-from seqkern.kernels.products.product import WIDEST, Block, Counts, DenseBlock, SparseBlock, present
+from seqkern.kernels.products.product import WIDEST, Block, Counts, DenseBlock, IntegerSums, Span, SparseBlock, present
 from seqkern.kernels.profile_tracks import SEARCHED_RECORDS, ProfileTracks
 from seqkern.kernels.substitution_scores import matrix_names, matrix_probabilities, uniform_probabilities
 from seqkern.sequences.alphabets import PROTEIN, Alphabet
@@ -66,27 +67,16 @@ class TrieBlock:
         _trie.square(rule.compiled, *self._windows, presence, self.squares, rounded)
         self.largest = float(rounded.max(initial=0.0))
 
-    def accumulate(
-        self,
-        row: int,
-        cols: "TrieBlock",
-        first: int,
-        last: int,
-        factor: int,
-        upper: bool,
-        sums: npt.NDArray[np.int32 | np.int64],
-    ) -> None:
+    def accumulate(self, cols: "TrieBlock", span: Span, sums: IntegerSums) -> None:
         """Add factor · Φ(rows)·Φ(columns) to `sums`.
 
         Each call is one walk.
         """
         sides = (*self._windows, self.start, *cols._windows, cols.start)
-        _trie.multiply(
-            self.rule.compiled, cols.rule.compiled, *sides, self.presence, row, first, last, factor, upper, sums
-        )
-        if upper:  # the walk skips products of a record with itself, and so all nodes with a single record
-            own = np.arange(max(row, first), min(row + len(sums), last))
-            sums[own - row, own - first] += (factor * self.squares[own]).astype(sums.dtype)
+        _trie.multiply(self.rule.compiled, cols.rule.compiled, *sides, self.presence, *span, sums)
+        if span.upper:  # the walk skips products of a record with itself, and so all nodes with a single record
+            own = np.arange(max(span.row, span.first), min(span.row + len(sums), span.last))
+            sums[own - span.row, own - span.first] += (span.factor * self.squares[own]).astype(sums.dtype)
 
 
 def trie_cost(work: Workload, features: float, shared: float) -> Cost:
@@ -159,12 +149,11 @@ class InexactKernel(KmerKernel):
         doc="Count each feature on both strands: K = ½·Ψ(x)·Ψ(y) with Ψ(x) = Φ(x) + Φ(reverse "
         "complement of x). DNA and RNA only.",
     )
-    algorithm: str = choice(
-        default="auto",
-        choices=("auto", "dense", "neighbours", "trie"),
-        execution=True,
-        doc="Algorithm: dense vectors over all features, posting lists of those that occur, or a walk "
-        "through the trie of all features. Results are identical.",
+    algorithm: str = algorithm_choice(
+        "dense",
+        "neighbours",
+        "trie",
+        doc=": dense vectors over all features, posting lists of those that occur, or a walk through the trie of all",
     )
 
     def _rule(self, alphabet: Alphabet) -> Rule:
@@ -247,10 +236,7 @@ class InexactKernel(KmerKernel):
 
     def _counts(self, X: SequenceSet, k: int) -> Counted:
         windows = self._windows(X)
-        counted = Lists.of(self._rule_of(X), windows.residues).count(windows.count())
-        if self.presence:
-            counted.count[:] = 1
-        return counted
+        return Lists.of(self._rule_of(X), windows.residues).count(windows.count()).once(self.presence)
 
     # ---- explanations ---------------------------------------------------------------------------
 
@@ -295,9 +281,8 @@ class InexactKernel(KmerKernel):
         lists = Lists.of(self._rule_of(X), residues)
         found = np.hstack([number + len(distinct) * strand for strand in range(len(strands))]).astype(np.uint32)
         start = np.arange(len(distinct) + 1) * len(strands)
-        counted = lists.count(Occurrences(found.reshape(1, -1), start, max(1, len(residues))).count())
-        if self.presence:
-            counted.count[:] = 1
+        every = Occurrences(found.reshape(1, -1), start, max(1, len(residues)))
+        counted = lists.count(every.count()).once(self.presence)
         learned = _weights(self._learned(support), coefficients, lists.codes)
         weights = np.empty(len(distinct))
         _product.apply_sparse(counted.start, counted.feature, counted.count, 0, learned, weights)
@@ -362,25 +347,16 @@ class GappyKernel(InexactKernel):
     k: int = integer(
         default=4, low=1, high="g", kw_only=False, doc="Residues in a feature. With k = g this is the spectrum kernel."
     )
-    short: Literal["error", "zero"] = changed(
-        default="error",
-        doc="What to do with sequences shorter than g: raise an error, or treat them as having no windows.",
-    )
-    zero_diagonal: Literal["error", "zero"] = changed(
-        default="error",
-        doc="When normalising, what to do with a sequence without any window: raise an error, or return zeros.",
-    )
+    short: Literal["error", "zero"] = short_rule("g", "no windows")
+    zero_diagonal: Literal["error", "zero"] = zero_rule("a sequence without any window")
 
-    @classmethod
-    def examples(cls) -> list["GappyKernel"]:
-        """Return kernels for the contract suite."""
-        return [
-            cls(5, 3),
-            cls(6, 4, normalize=False, reverse_complement=True),
-            cls(6, 4, presence=True),
-            cls(4, 4, presence=True, reverse_complement=True),
-            cls(4, 2, alphabet="HEC"),
-        ]
+    tested_with = (
+        {"g": 5, "k": 3},
+        {"g": 6, "k": 4, "normalize": False, "reverse_complement": True},
+        {"g": 6, "k": 4, "presence": True},
+        {"g": 4, "k": 4, "presence": True, "reverse_complement": True},
+        {"g": 4, "k": 2, "alphabet": "HEC"},
+    )
 
     def _min_length(self) -> int:
         """Return g, the minimum length of a sequence."""
@@ -451,29 +427,26 @@ class SubstitutionKernel(InexactKernel):
         "row for each letter in the order of the alphabet, from whose implied target frequencies "
         'P follows. By default BLOSUM62 for proteins, else ``"uniform"``.',
     )
-    kept: float = real(
-        default=0.9,
-        low=0,
-        high=1,
+    kept: float = share(
+        0.9,
+        'With ``matrix="uniform"``, the probability that a residue is kept; all others are equally likely.',
         open_low=True,
-        doc='With ``matrix="uniform"``, the probability that a residue is kept; all others are equally likely.',
     )
-    zero_diagonal: Literal["error", "zero"] = changed(
-        default="error",
-        doc="When normalising, what to do with a sequence that counts for no feature: raise an error, or return zeros.",
-    )
+    zero_diagonal: Literal["error", "zero"] = zero_rule("a sequence that counts for no feature")
 
-    @classmethod
-    def examples(cls) -> list["SubstitutionKernel"]:
-        """Return kernels for the contract suite."""
-        scores: list[list[float]] = [[5, -4, -1, -4], [-4, 5, -4, -1], [-1, -4, 5, -4], [-4, -1, -4, 5]]
-        return [
-            cls(),
-            cls(3, 4.5, kept=0.7, normalize=False, reverse_complement=True),
-            cls(4, 5, matrix=scores, alphabet="dna", presence=True),
-            cls(3, 5.5, alphabet="protein"),
-            cls(4, 3.5, kept=0.7, alphabet="HEC"),
-        ]
+    tested_with = (
+        {},
+        {"k": 3, "sigma": 4.5, "kept": 0.7, "normalize": False, "reverse_complement": True},
+        {
+            "k": 4,
+            "sigma": 5,
+            "matrix": [[5, -4, -1, -4], [-4, 5, -4, -1], [-1, -4, 5, -4], [-4, -1, -4, 5]],
+            "alphabet": "dna",
+            "presence": True,
+        },
+        {"k": 3, "sigma": 5.5, "alphabet": "protein"},
+        {"k": 4, "sigma": 3.5, "kept": 0.7, "alphabet": "HEC"},
+    )
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -579,26 +552,19 @@ class ProfileKernel(ProfileTracks, InexactKernel):
         "training set; profiles are cached.",
     )
     reverse_complement: bool = fixed(False)
-    zero_diagonal: Literal["error", "zero"] = changed(
-        default="error",
-        doc="When normalising, what to do with a sequence none of whose places counts for any k-mer: "
-        "raise an error, or return zeros.",
-    )
+    zero_diagonal: Literal["error", "zero"] = zero_rule("a sequence none of whose places counts for any k-mer")
     algorithm: str = changed(
         default="auto",
         doc="Algorithm: dense vectors over all k-mers, posting lists, or a walk through the trie of "
         "all k-mers. Results are identical.",
     )
 
-    @classmethod
-    def examples(cls) -> list["ProfileKernel"]:
-        """Return kernels for the contract suite."""
-        return [
-            cls(3, 5),
-            cls(4, 6.5, presence=True, normalize=False),
-            cls(2, 4, alphabet="protein"),
-            cls(2, 5, search="training", iterations=1, alphabet="protein"),
-        ]
+    tested_with = (
+        {"k": 3, "sigma": 5},
+        {"k": 4, "sigma": 6.5, "presence": True, "normalize": False},
+        {"k": 2, "sigma": 4, "alphabet": "protein"},
+        {"k": 2, "sigma": 5, "search": "training", "iterations": 1, "alphabet": "protein"},
+    )
 
     def _rule_of(self, X: SequenceSet) -> Rule:
         X = self.with_profiles(X)

@@ -12,6 +12,7 @@ from seqkern.core.errors import ParameterError
 from seqkern.core.parameters import changed, choice, flag, integer, numbers
 from seqkern.core.types import Floats, Ints
 from seqkern.kernels.capabilities import Products, Tables, capability
+from seqkern.kernels.common_parameters import SUMMED, short_rule, zero_rule
 from seqkern.kernels.features import Features, alphabet_of
 from seqkern.kernels.gradients import KernelGradient, Square
 from seqkern.kernels.kernel_operator import CombinedImplicit, Implicit, SparseImplicit
@@ -80,15 +81,8 @@ class KmerKernel(FeatureKernel):
     reverse_complement: bool = flag(
         default=False, doc="Treat a k-mer and its reverse complement as one feature. DNA and RNA only."
     )
-    short: Literal["error", "zero"] = choice(
-        default="error",
-        doc="What to do with sequences shorter than the (largest) k: raise an error, or treat them as "
-        "having no k-mers.",
-    )
-    zero_diagonal: Literal["error", "zero"] = changed(
-        default="error",
-        doc="When normalising, what to do with a sequence without any k-mer: raise an error, or return zeros.",
-    )
+    short: Literal["error", "zero"] = short_rule("the (largest) k", "no k-mers")
+    zero_diagonal: Literal["error", "zero"] = zero_rule("a sequence without any k-mer")
 
     def _costs(self, work: Any, size: int, k: int) -> dict[str, Cost]:
         """Return the Cost of each feasible algorithm for one k over `size` letters.
@@ -464,8 +458,7 @@ class SpectrumKernel(KmerKernel):
         high=LARGEST_K,
         summed=True,
         kw_only=False,
-        doc="Length of the k-mers. With several (``3+4`` in text, ``{sum: [3, 4]}`` in a study, a list in Python), K "
-        "is the weighted sum of the kernels of each k; k = 1, …, d gives the mixed spectrum kernel of degree d.",
+        doc=f"Length of the k-mers. {SUMMED}; k = 1, …, d gives the mixed spectrum kernel of degree d.",
     )
     presence: bool = changed(default=False, doc="Φ_u(x) is 1 if u occurs, instead of a count.")
     algorithm: str = choice(
@@ -477,16 +470,13 @@ class SpectrumKernel(KmerKernel):
         "are identical.",
     )
 
-    @classmethod
-    def examples(cls) -> list["SpectrumKernel"]:
-        """Return kernels for the contract suite."""
-        return [
-            cls(),
-            cls([1, 2, 4], weights=[0.5, 2, 0.3], normalize=False),
-            cls(4, reverse_complement=True),
-            cls([2, 9], presence=True),
-            cls(2, alphabet="HEC"),
-        ]
+    tested_with = (
+        {},
+        {"k": [1, 2, 4], "weights": [0.5, 2, 0.3], "normalize": False},
+        {"k": 4, "reverse_complement": True},
+        {"k": [2, 9], "presence": True},
+        {"k": 2, "alphabet": "HEC"},
+    )
 
     def _costs(self, work: Workload, size: int, k: int) -> dict[str, Cost]:
         costs = {}
@@ -508,13 +498,8 @@ class SpectrumKernel(KmerKernel):
         return find_kmers(X, k, strands="canonical" if self.reverse_complement else "one")
 
     def _counts(self, X: SequenceSet, k: int, algorithm: str = "index") -> Counted:
-        if algorithm == "wide":
-            counted = find_wide_kmers(X, k, self.reverse_complement).count()
-        else:
-            counted = self._find(X, k).count()
-        if self.presence:
-            counted.count[:] = 1
-        return counted
+        found = find_wide_kmers(X, k, self.reverse_complement) if algorithm == "wide" else self._find(X, k)
+        return found.count().once(self.presence)
 
     @property
     def tables(self) -> Tables:

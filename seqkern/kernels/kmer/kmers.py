@@ -50,6 +50,12 @@ class Counted:
     def __len__(self) -> int:
         return len(self.start) - 1
 
+    def once(self, presence: bool) -> Self:
+        """Return these counts, with `presence` all set to 1."""
+        if presence:
+            self.count[:] = 1
+        return self
+
 
 @dataclass(frozen=True)
 class Occurrences:

@@ -21,6 +21,7 @@ from seqkern.core.errors import ParameterError, SequenceError
 from seqkern.core.parameters import changed, choice, integer
 from seqkern.core.types import Bools, Floats
 from seqkern.kernels.capabilities import Products, Tables, capability
+from seqkern.kernels.common_parameters import SUMMED
 from seqkern.kernels.kernel import algorithms
 from seqkern.kernels.kmer import _kmers, _tables
 from seqkern.kernels.kmer.hamming import LARGEST_LENGTH, LARGEST_TABLE
@@ -267,13 +268,7 @@ class MismatchKernel(HammingKernel):
     summary = "Counts the k-mers that two sequences share, allowing up to m mismatches."
 
     k: int | list[int] = integer(
-        default=5,
-        low=1,
-        high=LARGEST_K,
-        summed=True,
-        kw_only=False,
-        doc="Length of the k-mers. With several (``3+4`` in text, ``{sum: [3, 4]}`` in a study, a list in "
-        "Python), K is the weighted sum of the kernels of each k.",
+        default=5, low=1, high=LARGEST_K, summed=True, kw_only=False, doc=f"Length of the k-mers. {SUMMED}."
     )
     m: int = integer(default=1, low=0, kw_only=False, doc="Allowed mismatches, from 0 to k − 1.")
     reverse_complement: bool = changed(
@@ -288,17 +283,14 @@ class MismatchKernel(HammingKernel):
         doc="Algorithm; results are identical. `presence` needs ``dense``, ``neighbours`` or ``trie``.",
     )
 
-    @classmethod
-    def examples(cls) -> list["MismatchKernel"]:
-        """Return kernels for the contract suite."""
-        return [
-            cls(4, 1),
-            cls([3, 5], 2, weights=[0.5, 0.7], normalize=False),
-            cls(4, 1, reverse_complement=True),
-            cls(4, 1, reverse_complement=True, presence=True),
-            cls(3, 1, presence=True),
-            cls(3, 0, alphabet="HEC"),
-        ]
+    tested_with = (
+        {"k": 4, "m": 1},
+        {"k": [3, 5], "m": 2, "weights": [0.5, 0.7], "normalize": False},
+        {"k": 4, "m": 1, "reverse_complement": True},
+        {"k": 4, "m": 1, "reverse_complement": True, "presence": True},
+        {"k": 3, "m": 1, "presence": True},
+        {"k": 3, "m": 0, "alphabet": "HEC"},
+    )
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -413,10 +405,8 @@ class MismatchKernel(HammingKernel):
             )
         codes = np.empty((found.codes.shape[1], neighbours), dtype=found.codes.dtype)
         _kmers.list_neighbours(found.codes[0], k, self.m, X.alphabet.size, codes)
-        counted = Occurrences(codes.reshape(1, -1), found.start * neighbours, found.space).count()
-        if self.presence:
-            counted.count[:] = 1
-        return counted
+        every = Occurrences(codes.reshape(1, -1), found.start * neighbours, found.space)
+        return every.count().once(self.presence)
 
 
 @lru_cache(maxsize=4096)

@@ -8,9 +8,10 @@ import numpy as np
 import numpy.typing as npt
 
 from seqkern.core.errors import ParameterError, SequenceError
-from seqkern.core.parameters import choice, fixed, integer, real
+from seqkern.core.parameters import fixed, integer, real
 from seqkern.core.types import Floats
 from seqkern.kernels.capabilities import Traits
+from seqkern.kernels.common_parameters import SUMMED, algorithm_choice
 from seqkern.kernels.gradients import KernelGradient, Square
 from seqkern.kernels.kmer import _positions
 from seqkern.kernels.kmer.kmer_kernel import LARGEST_K, KmerKernel
@@ -26,7 +27,7 @@ from seqkern.kernels.kmer.kmers import (
 )
 from seqkern.kernels.occurrences import KmerWeights, merge, spell, spread
 from seqkern.kernels.planner import CODE_NS, RANK_BYTES, RANK_NS, Cost, Workload
-from seqkern.kernels.products.product import Block
+from seqkern.kernels.products.product import Block, Span
 from seqkern.sequences.sequence_set import SequenceSet
 
 # Features at positions: K(x, y) = Σ_u Σ_p Σ_q E(|p − q|), over the positions p and q of u in x and in y.
@@ -158,13 +159,11 @@ class PositionBlock:
         self._order, self._feature, self._position = self._order[kept], features[kept], self._position[kept]
         self.start = per_record(np.bincount(records[self._order], minlength=len(self.squares)))
 
-    def accumulate(
-        self, row: int, cols: "PositionBlock", first: int, last: int, factor: int, upper: bool, sums: Floats
-    ) -> None:
+    def accumulate(self, cols: "PositionBlock", span: Span, sums: Floats) -> None:
         """Add K(rows, columns) to `sums`."""
         fixed = self._fixed if len(self._fixed) > len(cols._fixed) else cols._fixed
         n_features = len(cols.vocabulary) if cols.smooth else 0
-        most = min(MOST_SMOOTHED, (self._most_distinct(row, len(sums)) + 1) * cols.length) if cols.smooth else 0
+        most = min(MOST_SMOOTHED, (self._most_distinct(span.row, len(sums)) + 1) * cols.length) if cols.smooth else 0
         _positions.pair_sums(
             self.start,
             self._feature,
@@ -178,11 +177,11 @@ class PositionBlock:
             np.zeros(n_features, dtype=np.int32),
             np.empty((most, 2), dtype=np.int64),
             cols.length,
-            row,
-            first,
-            last,
-            upper,
-            np.empty((last - first, 2), dtype=np.int64),
+            span.row,
+            span.first,
+            span.last,
+            span.upper,
+            np.empty((span.last - span.first, 2), dtype=np.int64),
             sums,
         )
 
@@ -304,31 +303,22 @@ class OligoKernel(KmerKernel):
     traits = Traits(kmers_vary=True)
 
     k: int | list[int] = integer(
-        default=3,
-        low=1,
-        high=LARGEST_K,
-        summed=True,
-        kw_only=False,
-        doc="Length of the k-mers. With several (``3+4`` in text, ``{sum: [3, 4]}`` in a study, a list in "
-        "Python), K is the weighted sum of the kernels of each k.",
+        default=3, low=1, high=LARGEST_K, summed=True, kw_only=False, doc=f"Length of the k-mers. {SUMMED}."
     )
     sigma: float = real(
         default=5.0, low=0, open_low=True, kw_only=False, doc="σ, the tolerance of positions in residues."
     )
     presence: bool = fixed(False)
     reverse_complement: bool = fixed(False)
-    algorithm: str = choice(
-        default="auto",
-        choices=("auto", "dense", "index"),
-        execution=True,
-        doc="Algorithm: the k-mers of one sequence smoothed over all positions, or posting lists. "
-        "Results are identical.",
+    algorithm: str = algorithm_choice(
+        "dense", "index", doc=": the k-mers of one sequence smoothed over all positions, or posting lists"
     )
 
-    @classmethod
-    def examples(cls) -> list["OligoKernel"]:
-        """Return kernels for the contract suite."""
-        return [cls(2, 3), cls([1, 3], 0.8, weights=[0.5, 2], normalize=False), cls(1, 1e6, alphabet="HEC")]
+    tested_with = (
+        {"k": 2, "sigma": 3},
+        {"k": [1, 3], "sigma": 0.8, "weights": [0.5, 2], "normalize": False},
+        {"k": 1, "sigma": 1e6, "alphabet": "HEC"},
+    )
 
     def _check_explicit(self) -> None:
         raise ParameterError(

@@ -16,6 +16,7 @@ from seqkern.core.parameters import changed, choice, fixed, integer, real, text
 from seqkern.core.threads import GIVEN_THREADS, in_threads
 from seqkern.core.types import Array, Floats, Ints
 from seqkern.kernels.capabilities import Traits
+from seqkern.kernels.common_parameters import SUMMED, algorithm_choice, short_rule, zero_rule
 from seqkern.kernels.kmer import _kmer_pairs
 from seqkern.kernels.kmer.kmer_kernel import LARGEST_K, KmerKernel
 from seqkern.kernels.kmer.kmers import (
@@ -287,22 +288,13 @@ class PairKernel(KmerKernel):
     sigma: float = fixed(1.0)
 
     k: int | list[int] = integer(
-        default=1,
-        low=1,
-        high=LARGEST_K,
-        summed=True,
-        kw_only=False,
-        doc="Length of each of the two k-mers. With several (``3+4`` in text, ``{sum: [3, 4]}`` in a study, a list in "
-        "Python), K is the weighted sum of the kernels of each k.",
+        default=1, low=1, high=LARGEST_K, summed=True, kw_only=False, doc=f"Length of each of the two k-mers. {SUMMED}."
     )
     reverse_complement: bool = changed(
         default=False, doc="Treat a pair and its reverse complement as one feature. DNA and RNA only."
     )
-    algorithm: str = choice(
-        default="auto",
-        choices=("auto", "dense", "index"),
-        execution=True,
-        doc="Algorithm: products of dense vectors over all pairs, or posting lists. Results are identical.",
+    algorithm: str = algorithm_choice(
+        "dense", "index", doc=": products of dense vectors over all pairs, or posting lists"
     )
 
     def _traits(self, declared: Traits) -> Traits:
@@ -466,10 +458,7 @@ class PairKernel(KmerKernel):
 
     def _counted(self, pairs: Pairs) -> Counted:
         """Return the feature counts of Pairs."""
-        counted = pairs.find().count()
-        if self.presence:
-            counted.count[:] = 1
-        return counted
+        return pairs.find().count().once(self.presence)
 
     # ---- features -------------------------------------------------------------------------------
 
@@ -660,15 +649,8 @@ class GappyPairKernel(PairKernel):
         doc="Treat a pair and its reverse complement as one feature, at the position on the given "
         "strand where either starts. DNA and RNA only.",
     )
-    short: Literal["error", "zero"] = changed(
-        default="error",
-        doc="What to do with sequences shorter than the shortest pair, 2k residues: raise an error, "
-        "or treat them as having no pairs.",
-    )
-    zero_diagonal: Literal["error", "zero"] = changed(
-        default="error",
-        doc="When normalising, what to do with a sequence without any pair: raise an error, or return zeros.",
-    )
+    short: Literal["error", "zero"] = short_rule("the shortest pair, 2k residues", "no pairs")
+    zero_diagonal: Literal["error", "zero"] = zero_rule("a sequence without any pair")
     algorithm: str = changed(
         default="auto",
         doc="Algorithm: products of dense vectors over all pairs, or posting lists; with "
@@ -676,20 +658,24 @@ class GappyPairKernel(PairKernel):
         "lists. Results are identical.",
     )
 
-    @classmethod
-    def examples(cls) -> list["GappyPairKernel"]:
-        """Return kernels for the contract suite."""
-        return [
-            cls(2, 4),
-            cls([1, 2], 3, weights=[0.5, 2], normalize=False),
-            cls(2, 3, reverse_complement=True),
-            cls(1, 3, presence=True, alphabet="HEC"),
-            cls(1, 4, annotation="annotation"),
-            cls(1, 3, distance_weight="specific"),
-            cls([1, 2], 2, weights=[0.3, 0.7], distance_weight="linear", sigma=4.5, annotation="annotation"),
-            cls(1, 2, distance_weight="exponential", sigma=3, reverse_complement=True, normalize=False),
-            cls(2, 1, distance_weight="gaussian", sigma=5),
-        ]
+    tested_with = (
+        {"k": 2, "m": 4},
+        {"k": [1, 2], "m": 3, "weights": [0.5, 2], "normalize": False},
+        {"k": 2, "m": 3, "reverse_complement": True},
+        {"k": 1, "m": 3, "presence": True, "alphabet": "HEC"},
+        {"k": 1, "m": 4, "annotation": "annotation"},
+        {"k": 1, "m": 3, "distance_weight": "specific"},
+        {
+            "k": [1, 2],
+            "m": 2,
+            "weights": [0.3, 0.7],
+            "distance_weight": "linear",
+            "sigma": 4.5,
+            "annotation": "annotation",
+        },
+        {"k": 1, "m": 2, "distance_weight": "exponential", "sigma": 3, "reverse_complement": True, "normalize": False},
+        {"k": 2, "m": 1, "distance_weight": "gaussian", "sigma": 5},
+    )
 
     def _distances(self, k: int) -> range:
         return range(k, k + self.m + 1)
@@ -751,15 +737,12 @@ class OligoDistanceKernel(PairKernel):
     )
     presence: bool = changed(default=False, doc="Φ_f(x) is 1 if f occurs, instead of a count.")
 
-    @classmethod
-    def examples(cls) -> list["OligoDistanceKernel"]:
-        """Return kernels for the contract suite."""
-        return [
-            cls(1, 12),
-            cls([1, 2], 5, weights=[0.5, 2], normalize=False),
-            cls(2, 4, reverse_complement=True),
-            cls(1, 40, presence=True, alphabet="HEC"),
-        ]
+    tested_with = (
+        {"k": 1, "max_distance": 12},
+        {"k": [1, 2], "max_distance": 5, "weights": [0.5, 2], "normalize": False},
+        {"k": 2, "max_distance": 4, "reverse_complement": True},
+        {"k": 1, "max_distance": 40, "presence": True, "alphabet": "HEC"},
+    )
 
     def _distances(self, k: int) -> range:
         return range(self.max_distance + 1)

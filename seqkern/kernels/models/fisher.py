@@ -11,9 +11,10 @@ from threadpoolctl import threadpool_limits
 
 from seqkern.core.archive import nest, unnest
 from seqkern.core.errors import LabelError, ParameterError, SequenceError
-from seqkern.core.parameters import changed, choice, flag, integer, real, text
+from seqkern.core.parameters import choice, flag, integer, positive, real, text
 from seqkern.core.types import Arrays, Floats, Header, Ints
 from seqkern.kernels.capabilities import Traits, capability
+from seqkern.kernels.common_parameters import zero_rule
 from seqkern.kernels.decisions import spread_evenly
 from seqkern.kernels.features import Features
 from seqkern.kernels.models import _forward_backward
@@ -272,30 +273,18 @@ class FisherKernel(FeatureKernel):
         "with n_s visits of state s per passage (``diagonal``); 1 (``identity``); or the whole matrix, as observed on "
         "the positives (``full``).",
     )
-    ridge: float = real(
-        default=0.1,
-        low=0,
-        open_low=True,
-        doc="λ: added to the full information, as a share of its mean diagonal.",
-    )
+    ridge: float = positive(0.1, "λ: added to the full information, as a share of its mean diagonal.")
     order: int = integer(default=2, low=0, doc="Order of the Markov chain: residues in a context.")
     pseudocount: float = real(default=1.0, low=0, open_low=True, doc="Added to each k-mer count of the Markov chain.")
-    zero_diagonal: Literal["error", "zero"] = changed(
-        default="error",
-        doc="When normalising, what to do with a sequence with U = 0, as if all is masked: raise an "
-        "error, or return zeros.",
-    )
+    zero_diagonal: Literal["error", "zero"] = zero_rule("a sequence with U = 0, as if all is masked")
 
-    @classmethod
-    def examples(cls) -> list["FisherKernel"]:
-        """Return kernels for the contract suite."""
-        return [
-            cls(),
-            cls(transitions=True, information="identity", normalize=False),
-            cls(alphabet="protein"),
-            cls(model="markov", order=1, alphabet="HEC"),
-            cls(transitions=True, information="full"),
-        ]
+    tested_with = (
+        {},
+        {"transitions": True, "information": "identity", "normalize": False},
+        {"alphabet": "protein"},
+        {"model": "markov", "order": 1, "alphabet": "HEC"},
+        {"transitions": True, "information": "full"},
+    )
 
     def _traits(self, declared: Traits) -> Traits:
         return replace(declared, data_dependent=self.hmm is None or self.information == "full")

@@ -11,11 +11,12 @@ import numpy.typing as npt
 
 from seqkern.core.errors import ParameterError
 from seqkern.core.memory import available_memory, format_bytes
-from seqkern.core.parameters import changed, choice, flag, real, text
+from seqkern.core.parameters import flag, positive, share, text
 from seqkern.core.threads import GIVEN_THREADS, available_threads, in_threads
 from seqkern.core.types import Arrays, Bools, Floats, Header, Ints
 from seqkern.kernels import planner
 from seqkern.kernels.capabilities import Products, capability
+from seqkern.kernels.common_parameters import algorithm_choice, zero_rule
 from seqkern.kernels.features import Features
 from seqkern.kernels.kernel import check_files
 from seqkern.kernels.kernel_operator import SparseImplicit
@@ -346,33 +347,25 @@ class PatternScanner(Scanner):
 class MatrixScanner(Scanner):
     """Scanner for weight matrices over one alphabet, each with its threshold.
 
-    Scores are in hundredths of a bit; either `p_value` or `score_share` determines the thresholds.
+    Scores are in hundredths of a bit; the kernel's `score_share` or `p_value` determines the thresholds.
     """
 
-    def __init__(
-        self,
-        matrices: Sequence[Matrix],
-        alphabet: Alphabet,
-        both_strands: bool = False,
-        *,
-        p_value: float | None = None,
-        score_share: float | None = None,
-        pseudocount: float = 1.0,
-    ) -> None:
+    def __init__(self, kernel: "MotifKernel", matrices: Sequence[Matrix], alphabet: Alphabet) -> None:
         check_memory(len(matrices), SCORE_BYTES * sum(matrix.counts.size for matrix in matrices))
-        self.scores = [matrix.scores(alphabet, pseudocount) for matrix in matrices]
+        self.scores = [matrix.scores(alphabet, kernel.pseudocount) for matrix in matrices]
         backgrounds = [matrix.background_of(alphabet) for matrix in matrices]
-        if score_share is None:
-            pairs = zip(self.scores, backgrounds, strict=True)
-            self.thresholds = [p_value_threshold(*pair, cast(float, p_value)) for pair in pairs]
+        if kernel.score_share is None:
+            pairs, p_value = zip(self.scores, backgrounds, strict=True), kernel.p_value
+            self.thresholds = [p_value_threshold(*pair, P_VALUE if p_value is None else p_value) for pair in pairs]
         else:
-            self.thresholds = [share_threshold(scores, score_share) for scores in self.scores]
+            self.thresholds = [share_threshold(scores, kernel.score_share) for scores in self.scores]
         self.tails = [tail(*given) for given in zip(self.scores, backgrounds, self.thresholds, strict=True)]
         same = np.zeros(len(matrices), dtype=bool)
-        if both_strands:
+        both = bool(kernel.reverse_complement)
+        if both:
             other = alphabet.complement_codes[: alphabet.size]
             same[:] = [np.array_equal(scores, scores[::-1, other]) for scores in self.scores]
-        super().__init__(alphabet, pack_matrices(self.scores, self.thresholds), same, both_strands)
+        super().__init__(alphabet, pack_matrices(self.scores, self.thresholds), same, both)
 
     def _lengths(self, motif: int, X: SequenceSet, record: int, reverse: bool, starts: Ints) -> int:
         return len(self.scores[motif])
@@ -472,54 +465,37 @@ class MotifKernel(FeatureKernel):
         doc="Add the occurrences on the reverse complement. A motif of fixed length that is its own "
         "reverse complement counts on one strand only. DNA and RNA only.",
     )
-    p_value: float | None = real(
-        default=None,
-        low=0,
-        high=1,
-        open_low=True,
-        doc="For matrices: a window matches if a random window of background residues scores as high "
+    p_value: float | None = share(
+        None,
+        "For matrices: a window matches if a random window of background residues scores as high "
         "or higher with at most this probability, computed from the exact distribution of scores. "
         "Default: 0.0001, unless `score_share` is given. A motif whose best score is more "
         "probable never matches.",
+        open_low=True,
     )
-    score_share: float | None = real(
-        default=None,
-        low=0,
-        high=1,
-        doc="Alternative to `p_value`: a window matches if its score reaches this share (0 to 1) of "
+    score_share: float | None = share(
+        None,
+        "Alternative to `p_value`: a window matches if its score reaches this share (0 to 1) of "
         "the range from the smallest to the largest possible score.",
     )
-    pseudocount: float = real(
-        default=1.0,
-        low=0,
-        open_low=True,
-        doc="c in p_j(a) = (n_j(a) + c·b(a))/(n_j + c), with the counts n_j(a) of column j and their sum n_j.",
+    pseudocount: float = positive(
+        1.0, "c in p_j(a) = (n_j(a) + c·b(a))/(n_j + c), with the counts n_j(a) of column j and their sum n_j."
     )
-    zero_diagonal: Literal["error", "zero"] = changed(
-        default="error",
-        doc="When normalising, what to do with a sequence in which no motif occurs: raise an error, or return zeros.",
-    )
-    algorithm: str = choice(
-        default="auto",
-        choices=("auto", "dense", "index"),
-        execution=True,
-        doc="Algorithm for the products: dense vectors over all motifs, or posting lists. Results are identical.",
+    zero_diagonal: Literal["error", "zero"] = zero_rule("a sequence in which no motif occurs")
+    algorithm: str = algorithm_choice(
+        "dense", "index", doc=" for the products: dense vectors over all motifs, or posting lists"
     )
 
-    @classmethod
-    def examples(cls) -> list["MotifKernel"]:
-        """Return kernels for the contract suite."""
-        some = ["A", "C-x-[GT]", "{A}(2)", "TATAWAW", "G-x(1,3)-Y-N(2)-T", "<x(0,4)-C", "A-x(0,2)-[GT>]", "ACGT"]
-        return [
-            cls(some),
-            cls(["A", "R-Y", "GC", "W(3)", "C-x(1,2)-G"], normalize=False, reverse_complement=True),
-            cls(
-                ["AAR", "CGY", "G-A-x(1,2)-T", "TTS", "CAG", "ACGT", "GGW", "TAC", "N"],
-                presence=True,
-                reverse_complement=True,
-            ),
-            cls(["[HC]-x(2)", "E-x(0,3)-{H}>", "(H,E)C", "~C2", "H(2)", "E"], alphabet="HEC"),
-        ]
+    tested_with = (
+        {"motifs": ["A", "C-x-[GT]", "{A}(2)", "TATAWAW", "G-x(1,3)-Y-N(2)-T", "<x(0,4)-C", "A-x(0,2)-[GT>]", "ACGT"]},
+        {"motifs": ["A", "R-Y", "GC", "W(3)", "C-x(1,2)-G"], "normalize": False, "reverse_complement": True},
+        {
+            "motifs": ["AAR", "CGY", "G-A-x(1,2)-T", "TTS", "CAG", "ACGT", "GGW", "TAC", "N"],
+            "presence": True,
+            "reverse_complement": True,
+        },
+        {"motifs": ["[HC]-x(2)", "E-x(0,3)-{H}>", "(H,E)C", "~C2", "H(2)", "E"], "alphabet": "HEC"},
+    )
 
     # ---- motifs -----------------------------------------------------------------------------------
 
@@ -562,16 +538,9 @@ class MotifKernel(FeatureKernel):
         return ready[1]
 
     def _make_scanner(self, chosen: MotifSet, alphabet: Alphabet) -> Scanner:
-        both = bool(self.reverse_complement)
         if chosen.of_patterns:
-            return PatternScanner(chosen.patterns, alphabet, both)
-        p_value = P_VALUE if self.p_value is None and self.score_share is None else self.p_value
-        options: dict[str, Any] = {
-            "p_value": p_value,
-            "score_share": self.score_share,
-            "pseudocount": self.pseudocount,
-        }
-        return MatrixScanner(chosen.matrices, alphabet, both, **options)
+            return PatternScanner(chosen.patterns, alphabet, bool(self.reverse_complement))
+        return MatrixScanner(self, chosen.matrices, alphabet)
 
     def _min_length(self) -> int:
         """Return the length of the shortest match of any motif."""
@@ -581,10 +550,7 @@ class MotifKernel(FeatureKernel):
 
     def _counts(self, X: SequenceSet) -> Counted:
         """Return the count of each motif in each record; with `presence`, 1 if it occurs."""
-        counted = self._scanner(X.alphabet).count(X, self.n_threads)
-        if self.presence:
-            counted.count[:] = 1
-        return counted
+        return self._scanner(X.alphabet).count(X, self.n_threads).once(self.presence)
 
     def _prepare(self, X: SequenceSet, like: TermBlocks | None) -> TermBlocks:
         counted = self._counts(X)

@@ -13,6 +13,7 @@ from seqkern.kernels.kernel_operator import LINE, Implicit
 from seqkern.kernels.planner import Cost, Workload, letter_shares
 from seqkern.kernels.positional import _degree_implicit
 from seqkern.kernels.positional._weighted_degree import DegreeSum, pack
+from seqkern.kernels.prepared import RecordRange
 from seqkern.kernels.products import _product
 from seqkern.sequences.alphabets import Alphabet
 from seqkern.sequences.sequence_set import SequenceSet
@@ -31,7 +32,7 @@ RARE = 0.3  # with fewer remaining matches than this among 8 pairs, check whethe
 Tables = tuple[npt.NDArray[np.float64], npt.NDArray[np.float32]]
 
 
-class DegreePayload:
+class DegreePayload(RecordRange):
     """Records of one length, packed.
 
     `total` is an upper bound of all sums, also before division. `least` is the smallest positive K(x, x) of the whole
@@ -42,31 +43,21 @@ class DegreePayload:
         self.total, self.least = total, 0.0
         self.square: float | None = None
         self._tables: dict[float, Tables] = {}  # shared by all ranges of rows
-        self.length, self.sums, self._all, self._start, self._stop = length, sums, X, 0, len(X)
+        self.length, self.sums, self._all, self.first, self.last = length, sums, X, 0, len(X)
         shape = -(-len(X) // GROUP), planes(X.alphabet) + 1, words(length), GROUP
         self._packed = _aligned_zeros(shape)
         pack(X.codes, X.starts, length, X.alphabet.size, words(length), planes(X.alphabet), self._packed)
-
-    def __len__(self) -> int:
-        return self._stop - self._start
 
     @property
     def X(self) -> SequenceSet:  # noqa: N802
         """The packed records as a SequenceSet."""
         whole = len(self) == len(self._all)
-        return self._all if whole else self._all.take(slice(self._start, self._stop))
-
-    def rows(self, start: int, stop: int) -> "DegreePayload":
-        """Return records `start` to `stop`, as a view."""
-        part = object.__new__(DegreePayload)
-        part.__dict__.update(self.__dict__)
-        part._start, part._stop = self._start + start, self._start + stop
-        return part
+        return self._all if whole else self._all.take(slice(self.first, self.last))
 
     def diagonal(self) -> Floats:
         """Return K(x, x), not normalised, float64 (n,)."""
         out = np.empty(len(self))
-        self.sums.squares(_product.level(), self._packed, self._start, out)
+        self.sums.squares(_product.level(), self._packed, self.first, out)
         self.least = float(out.min(where=out > 0, initial=np.inf))
         self.square = self.least if len(out) and self.least == out.min() == out.max() else None
         return out
@@ -116,9 +107,9 @@ class DegreePayload:
         largest = self.sums.fill(
             _product.level(),
             self._packed,
-            self._start,
+            self.first,
             cols._packed,
-            cols._start,
+            cols.first,
             row_diagonal,
             col_diagonal,
             out,
@@ -132,7 +123,7 @@ class DegreePayload:
         tables = self.tables(cols)
         if tables is None:
             return False
-        self.sums.fill_single(_product.level(), self._packed, self._start, cols._packed, cols._start, tables[1], out)
+        self.sums.fill_single(_product.level(), self._packed, self.first, cols._packed, cols.first, tables[1], out)
         return True
 
     def places(self, record: int, others: "DegreePayload", coefficients: Floats, lengths: int) -> Floats:

@@ -7,15 +7,16 @@ from typing import Any, Literal
 
 import numpy as np
 
-from seqkern.core.parameters import changed, integer, real, text
+from seqkern.core.parameters import integer, real, text
 from seqkern.core.threads import GIVEN_THREADS, available_threads
 from seqkern.core.types import Floats
 from seqkern.kernels.blocks import symmetric_matrix
+from seqkern.kernels.common_parameters import zero_rule
 from seqkern.kernels.gradients import KernelGradient, Square
 from seqkern.kernels.kernel import SequenceKernel
 from seqkern.kernels.planner import Cost, Workload
 from seqkern.kernels.positional import _generic_string
-from seqkern.kernels.prepared import Plan
+from seqkern.kernels.prepared import Plan, RecordRange
 from seqkern.kernels.products import _product
 from seqkern.kernels.substitution_scores import matrix_names, score_table
 from seqkern.kernels.vectors.property import PropertyScales, ScaleParameter, amino_acid_scales
@@ -97,20 +98,21 @@ class GenericStringKernel(ScaleParameter, SequenceKernel):
         'resources/property_scales.tsv). ``"one_hot"``: 1 for the residue, else 0. By default '
         'BLOSUM50 for proteins, as in the paper, else ``"one_hot"``.',
     )
-    zero_diagonal: Literal["error", "zero"] = changed(
-        default="error",
-        doc="When normalising, what to do with a sequence without residues: raise an error, or return zeros.",
-    )
+    zero_diagonal: Literal["error", "zero"] = zero_rule("a sequence without residues")
 
-    @classmethod
-    def examples(cls) -> list["GenericStringKernel"]:
-        """Return kernels for the contract suite."""
-        return [
-            cls(),
-            cls(4, 2.0, 0.3, descriptors="BLOSUM62", alphabet="protein"),
-            cls(9, None, 0.7, descriptors=PROPERTIES, normalize=False, alphabet="protein"),
-            cls(100, 1.0, 0, alphabet="HEC"),
-        ]
+    tested_with = (
+        {},
+        {"length": 4, "sigma_p": 2.0, "sigma_c": 0.3, "descriptors": "BLOSUM62", "alphabet": "protein"},
+        {
+            "length": 9,
+            "sigma_p": None,
+            "sigma_c": 0.7,
+            "descriptors": PROPERTIES,
+            "normalize": False,
+            "alphabet": "protein",
+        },
+        {"length": 100, "sigma_p": 1.0, "sigma_c": 0, "alphabet": "HEC"},
+    )
 
     def _min_length(self) -> int:
         """Return 1, the minimum length of a sequence."""
@@ -274,7 +276,7 @@ class GenericStringKernel(ScaleParameter, SequenceKernel):
         return result
 
 
-class GenericStrings:
+class GenericStrings(RecordRange):
     """Payload with the codes of sequences, or of a range of them, and K of each with itself."""
 
     def __init__(self, X: SequenceSet, make_rule: Callable[[int], Any]) -> None:
@@ -286,23 +288,10 @@ class GenericStrings:
         self.squares = np.zeros(len(X))
         _generic_string.diagonal(self.rule, _product.level(), self.records(), self.squares)
 
-    def __len__(self) -> int:
-        return self.last - self.first
-
-    def rows(self, start: int, stop: int) -> "GenericStrings":
-        """Return the records `start` to `stop`, as a view."""
-        view = object.__new__(GenericStrings)
-        view.__dict__.update(self.__dict__, first=self.first + start, last=self.first + stop)
-        return view
-
     def records(self) -> Any:
         """Return the compiled Records of these sequences."""
         span = slice(self.first, self.last)
         return _generic_string.Records(self.codes, self.starts[span], self.stops[span])
-
-    def diagonal(self) -> Floats:
-        """Return K(x, x), float64 (n,)."""
-        return self.squares[self.first : self.last]
 
 
 def doubled_square(sigma: float) -> float:

@@ -4,18 +4,19 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
 from seqkern.core.errors import ParameterError, SequenceError
-from seqkern.core.parameters import changed, integer, numbers, real
+from seqkern.core.parameters import integer, numbers, real
 from seqkern.core.types import Floats
 from seqkern.kernels.capabilities import Traits
+from seqkern.kernels.common_parameters import zero_rule
 from seqkern.kernels.kernel import SequenceKernel
 from seqkern.kernels.planner import Workload
 from seqkern.kernels.positional import _locality
-from seqkern.kernels.prepared import Plan
+from seqkern.kernels.prepared import Plan, RecordRange
 from seqkern.kernels.products import _product
 from seqkern.sequences.sequence_set import SequenceSet
 
@@ -83,22 +84,15 @@ class LocalityImprovedKernel(SequenceKernel):
         length="window",
         doc="w_−l, …, w_l, the weights within a window; by default 1 − |j|/(l + 1).",
     )
-    zero_diagonal: Literal["error", "zero"] = changed(
-        default="error",
-        doc="When normalising, what to do with a sequence that does not match itself, all masked: "
-        "raise an error, or return zeros.",
-    )
+    zero_diagonal: Literal["error", "zero"] = zero_rule("a sequence that does not match itself, all masked")
 
-    @classmethod
-    def examples(cls) -> Sequence["LocalityImprovedKernel"]:
-        """Return kernels for the contract suite."""
-        return [
-            cls(3, 4, 1),
-            cls(5, 3, 2, normalize=False),
-            cls(2, 12, 1, alphabet="protein"),
-            cls(1, 2, 1, weights=[0.2, 1, 0.7]),
-            cls(0, 1, 3),
-        ]
+    tested_with: ClassVar[Sequence[Any]] = (
+        {"l": 3, "d1": 4, "d2": 1},
+        {"l": 5, "d1": 3, "d2": 2, "normalize": False},
+        {"l": 2, "d1": 12, "d2": 1, "alphabet": "protein"},
+        {"l": 1, "d1": 2, "d2": 1, "weights": [0.2, 1, 0.7]},
+        {"l": 0, "d1": 1, "d2": 3},
+    )
 
     @property
     def window(self) -> int:
@@ -169,8 +163,8 @@ class LocalityImprovedKernel(SequenceKernel):
 
     def _block(self, rows: "LocalityPayload", cols: "LocalityPayload", out: Floats) -> None:
         buffer = np.empty(cols.rule.buffer_size)
-        codes = rows.codes[rows.start : rows.stop]
-        _locality.fill(cols.rule, codes, cols.panels, cols.start, buffer, out, _product.level())
+        codes = rows.of_range(rows.codes)
+        _locality.fill(cols.rule, codes, cols.panels, cols.first, buffer, out, _product.level())
 
     def _plan(self, X: Any, Y: Any) -> Plan:
         work, level = Workload.of(X, Y), _product.level()
@@ -229,21 +223,18 @@ class CodonImprovedKernel(LocalityImprovedKernel):
 
     delta: float = real(default=0.5, low=0, kw_only=False, doc="δ, the weight of a match one codon away.")
 
-    @classmethod
-    def examples(cls) -> list["CodonImprovedKernel"]:
-        """Return kernels for the contract suite."""
-        return [
-            cls(3, 4, 1),
-            cls(2, 3, 2, 0.3, normalize=False),
-            cls(1, 2, 1, 0.25, weights=[0.2, 1, 0.7]),
-            cls(4, 2, 1, 0.0),
-        ]
+    tested_with = (
+        {"l": 3, "d1": 4, "d2": 1},
+        {"l": 2, "d1": 3, "d2": 2, "delta": 0.3, "normalize": False},
+        {"l": 1, "d1": 2, "d2": 1, "delta": 0.25, "weights": [0.2, 1, 0.7]},
+        {"l": 4, "d1": 2, "d2": 1, "delta": 0.0},
+    )
 
     def _traits(self, declared: Traits) -> Traits:
         return replace(declared, definite=self.delta == 0)
 
 
-class LocalityPayload:
+class LocalityPayload(RecordRange):
     """Payload of equal-length sequences, or a range of them, as rows and as panels of 32 sequences side by side.
 
     Each sequence is followed by three codes that match nothing.
@@ -251,7 +242,7 @@ class LocalityPayload:
 
     def __init__(self, X: SequenceSet, length: int, rule: Any) -> None:
         self.length, self.rule = length, rule
-        self.start, self.stop = 0, len(X)
+        self.first, self.last = 0, len(X)
         n_panels, lanes = -(-len(X) // _locality.PANEL), _locality.PANEL
         padded = np.full((n_panels, lanes, length + _locality.BEYOND), PANEL_MASK, dtype=np.uint16)
         letters = padded.reshape(-1, padded.shape[2])[: len(X)]
@@ -260,18 +251,9 @@ class LocalityPayload:
         self.codes = np.where(letters == PANEL_MASK, np.uint16(ROW_MASK), letters)
         self.panels = np.ascontiguousarray(padded.swapaxes(1, 2))
 
-    def __len__(self) -> int:
-        return self.stop - self.start
-
-    def rows(self, start: int, stop: int) -> "LocalityPayload":
-        """Return the sequences `start` to `stop`, as a view."""
-        view = object.__new__(LocalityPayload)
-        view.__dict__.update(self.__dict__, start=self.start + start, stop=self.start + stop)
-        return view
-
     def diagonal(self) -> Floats:
         """Return K(x, x), float64 (n,)."""
         out = np.empty(len(self.codes))
         buffer = np.empty(self.rule.buffer_size)
         _locality.diagonal(self.rule, self.codes, self.panels, buffer, out, _product.level())
-        return out[self.start : self.stop]
+        return self.of_range(out)

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from seqkern.core.errors import ParameterError, SequenceError
-from seqkern.core.parameters import fixed, integer, numbers, real, text
+from seqkern.core.parameters import fixed, integer, numbers, positive, real, text
 from seqkern.core.public_files import local_path
 from seqkern.core.types import Arrays, Floats, Header, Ints
 from seqkern.formats.residues import read_contacts
@@ -110,15 +110,10 @@ class LOCKKernel(SequenceKernel):
         remedy="give a substitution matrix, such as BLOSUM62",
         doc="S, a substitution matrix of Biopython; by default BLOSUM50 for proteins, else 1 for equal letters.",
     )
-    distance_decay: float = real(
-        default=1.0,
-        low=0,
-        open_low=True,
-        doc="g, how fast the local part decreases with the weighted distance of two sequences.",
+    distance_decay: float = positive(
+        1.0, "g, how fast the local part decreases with the weighted distance of two sequences."
     )
-    local_decay: float = real(
-        default=1.0, low=0, open_low=True, doc="h, how fast its terms decrease with the distance of two residues."
-    )
+    local_decay: float = positive(1.0, "h, how fast its terms decrease with the distance of two residues.")
     additive_decay: float = real(default=1.0, low=0, open_low=True, doc="h', the same of the additive part.")
     local_scale: float = real(default=1.0, low=0, doc="s, the factor of the local part.")
     additive_scale: float = real(default=1.0, low=0, doc="s', the factor of the additive part.")
@@ -140,12 +135,16 @@ class LOCKKernel(SequenceKernel):
     normalize: bool = fixed(False)
     zero_diagonal: Literal["error", "zero"] = fixed("error")
 
-    @classmethod
-    def examples(cls) -> list["LOCKKernel"]:
-        """Return kernels for the contract suite."""
-        weights = [0.5, 1.0, 2.0, 0.0] * 6
-        near = cls(neighbours=2, contact_scale=0.5, contact_decay=2.0)
-        return [cls(), near, cls(matrix="BLOSUM62", distance_decay=0.3, position_weights=weights, alphabet="protein")]
+    tested_with = (
+        {},
+        {"neighbours": 2, "contact_scale": 0.5, "contact_decay": 2.0},
+        {
+            "matrix": "BLOSUM62",
+            "distance_decay": 0.3,
+            "position_weights": [0.5, 1.0, 2.0, 0.0] * 6,
+            "alphabet": "protein",
+        },
+    )
 
     def _traits(self, declared: Traits) -> Traits:
         return replace(declared, data_dependent=self.contacts is not None)

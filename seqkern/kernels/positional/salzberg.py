@@ -9,9 +9,10 @@ import numpy as np
 import numpy.typing as npt
 
 from seqkern.core.errors import LabelError, SequenceError
-from seqkern.core.parameters import changed, real
+from seqkern.core.parameters import real
 from seqkern.core.types import Arrays, Floats, Header, Ints
 from seqkern.kernels.capabilities import Traits, capability
+from seqkern.kernels.common_parameters import zero_rule
 from seqkern.kernels.features import Features
 from seqkern.kernels.planner import Workload
 from seqkern.kernels.prepared import Plan
@@ -64,16 +65,9 @@ class SalzbergKernel(FeatureKernel):
     traits = Traits(data_dependent=True, equal_lengths=True, needs_classes=True)
 
     pseudocount: float = real(default=1.0, low=0, open_low=True, doc="c, the pseudocount added to every count.")
-    zero_diagonal: Literal["error", "zero"] = changed(
-        default="error",
-        doc="When normalising, what to do with a sequence with s_p(x) = 0 everywhere, as if all is "
-        "masked: raise an error, or return zeros.",
-    )
+    zero_diagonal: Literal["error", "zero"] = zero_rule("a sequence with s_p(x) = 0 everywhere, as if all is masked")
 
-    @classmethod
-    def examples(cls) -> list["SalzbergKernel"]:
-        """Return kernels for the contract suite."""
-        return [cls(), cls(pseudocount=0.1, normalize=False), cls(alphabet="protein")]
+    tested_with = ({}, {"pseudocount": 0.1, "normalize": False}, {"alphabet": "protein"})
 
     def _min_length(self) -> int:
         """Return 1, the minimum length of a sequence."""

@@ -1,6 +1,6 @@
 """Weighted degree kernels, with and without shifts (Rätsch & Sonnenburg 2004; Rätsch et al. 2005)."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any, Literal, cast
 
@@ -14,6 +14,7 @@ from seqkern.core.threads import GIVEN_THREADS, available_threads, in_threads
 from seqkern.core.types import Array, Floats, Ints
 from seqkern.kernels import _blocks
 from seqkern.kernels.capabilities import Products, Tables, Traits, capability
+from seqkern.kernels.common_parameters import zero_rule
 from seqkern.kernels.kernel import SequenceKernel
 from seqkern.kernels.kmer.kmers import codes_fit, find_kmers, find_wide_kmers
 from seqkern.kernels.kmer.oligo import window_positions
@@ -97,18 +98,11 @@ class PositionWeights:
     """
 
     def __init__(
-        self,
-        support: SequenceSet,
-        coefficients: npt.ArrayLike,
-        length_weights: Floats,
-        start_weights: Floats,
-        shifts: Ints,
-        *,
-        prefix: int | None = None,
-        n_threads: int | None = None,
+        self, kernel: WeighsDegrees, support: SequenceSet, coefficients: npt.ArrayLike, prefix: int | None = None
     ) -> None:
         self.alphabet = support.alphabet
         self.length = int(support.lengths[0]) if len(support) else 0
+        length_weights, shifts = kernel.length_weights(), kernel.shifts(self.length)
         self.degree = min(len(length_weights), self.length)
         self._bits = letter_bits(self.alphabet.size)
         self.prefix = min(self.degree, longest_in_tables(len(support), self._bits) if prefix is None else prefix)
@@ -123,8 +117,8 @@ class PositionWeights:
             )
         self._support = support.compact()
         self._coefficients = np.array(coefficients, dtype=np.float64)
-        self._placements = find_placements(self.length, self.degree, start_weights, shifts)
-        self._n_threads = n_threads
+        self._placements = find_placements(self.length, self.degree, kernel.start_weights(self.length), shifts)
+        self._n_threads = kernel.n_threads
         self._tables = self._make() if self.length else None
 
     @staticmethod
@@ -232,22 +226,6 @@ class PositionWeights:
         return self._length_weights[k - 1] * weights
 
 
-def of_kernel(
-    kernel: WeighsDegrees, support: SequenceSet, coefficients: npt.ArrayLike, prefix: int | None = None
-) -> "PositionWeights":
-    """Return the PositionWeights of a weighted degree kernel."""
-    length = int(support.lengths[0]) if len(support) else 0
-    return PositionWeights(
-        support,
-        coefficients,
-        kernel.length_weights(),
-        kernel.start_weights(length),
-        kernel.shifts(length),
-        prefix=prefix,
-        n_threads=kernel.n_threads,
-    )
-
-
 def fold(kernel: WeighsDegrees, support: SequenceSet, coefficients: Floats) -> Callable[[Any], Floats] | None:
     """Return ``values(payload)`` for `Kernel._fold`; None if the matrix is expected to be faster, or memory is short.
 
@@ -268,7 +246,7 @@ def fold(kernel: WeighsDegrees, support: SequenceSet, coefficients: Floats) -> C
         return None
     if PositionWeights.bytes_for(m, length, degree, size, prefix, placements) > available_memory() // 2:
         return None
-    weights = of_kernel(kernel, support, coefficients, prefix)
+    weights = PositionWeights(kernel, support, coefficients, prefix)
     return lambda payload: weights.values(payload.X)
 
 
@@ -365,20 +343,14 @@ class WeightedDegreeKernel(SequenceKernel):
         low=0,
         doc="γ_i, the weight of each position at which a k-mer can start, one for each residue; 1 by default.",
     )
-    zero_diagonal: Literal["error", "zero"] = changed(
-        default="error",
-        doc="When normalising, what to do with a sequence of masked residues only: raise an error, or return zeros.",
-    )
+    zero_diagonal: Literal["error", "zero"] = zero_rule("a sequence of masked residues only")
 
-    @classmethod
-    def examples(cls) -> Sequence["WeightedDegreeKernel"]:
-        """Return kernels for the contract suite."""
-        return [
-            cls(),
-            cls(3, weights=[0.5, 2, 0.3], normalize=False),
-            cls(5, position_weights=[1 + i % 3 for i in range(24)]),
-            cls(2, alphabet="HEC"),
-        ]
+    tested_with = (
+        {},
+        {"degree": 3, "weights": [0.5, 2, 0.3], "normalize": False},
+        {"degree": 5, "position_weights": [1 + i % 3 for i in range(24)]},
+        {"degree": 2, "alphabet": "HEC"},
+    )
 
     def length_weights(self) -> Floats:
         """Return β_1, …, β_d, float64 (d,)."""
@@ -504,7 +476,7 @@ class WeightedDegreeKernel(SequenceKernel):
     def tables(self) -> Tables:
         """Weights of k-mers at positions; K(x, x) is the same for all sequences without shifts."""
         return Tables(
-            at_positions=lambda support, coefficients: of_kernel(self, support, coefficients),
+            at_positions=lambda support, coefficients: PositionWeights(self, support, coefficients),
             constant_diagonal=lambda length: not self.shifts(length).any(),
         )
 
@@ -625,15 +597,12 @@ class ShiftedWeightedDegreeKernel(WeightedDegreeKernel):
         "the start; 1 by default.",
     )
 
-    @classmethod
-    def examples(cls) -> list["ShiftedWeightedDegreeKernel"]:
-        """Return kernels for the contract suite."""
-        return [
-            cls(),
-            cls(3, 2, weights=[0.5, 2, 0.3], normalize=False),
-            cls(4, [min(i // 3, 5) for i in range(24)]),
-            cls(2, 30, alphabet="HEC"),
-        ]
+    tested_with = (
+        {},
+        {"degree": 3, "shift": 2, "weights": [0.5, 2, 0.3], "normalize": False},
+        {"degree": 4, "shift": [min(i // 3, 5) for i in range(24)]},
+        {"degree": 2, "shift": 30, "alphabet": "HEC"},
+    )
 
     def shifts(self, length: int) -> Ints:
         """Return S(i), the largest shift at each position.

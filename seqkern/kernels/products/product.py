@@ -11,7 +11,7 @@ how blocks are stored.
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, Self, cast
+from typing import Any, NamedTuple, Protocol, Self, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -34,6 +34,22 @@ HARMLESS = 2.0**100  # no value up to this overflows, in single precision either
 LARGEST_FACTOR = 2.0**31  # of sums of integers; terms with larger weights are added in floating point
 
 
+IntegerSums = npt.NDArray[np.int32 | np.int64]
+
+
+class Span(NamedTuple):
+    """The rows from `row` on and the columns `first` to `last` − 1 of a product, and its `factor`.
+
+    With `upper`, only the columns from each row's own on are computed.
+    """
+
+    row: int
+    first: int
+    last: int
+    factor: int
+    upper: bool
+
+
 class Block(Protocol):
     """The features of n records, such as a `SparseBlock`; `squares` holds Φ(x)·Φ(x), shape (n,).
 
@@ -43,11 +59,8 @@ class Block(Protocol):
 
     squares: Array
 
-    def accumulate(self, row: int, cols: Self, first: int, last: int, factor: int, upper: bool, sums: Array) -> None:
-        """Add factor · Φ(rows)·Φ(columns) to `sums` (rows, columns), for columns `first` to `last` − 1.
-
-        Rows begin at `row`. With `upper`, only the columns from each row's own on are computed.
-        """
+    def accumulate(self, cols: Self, span: Span, sums: Array) -> None:
+        """Add factor · Φ(rows)·Φ(columns) to `sums` (rows, columns), for the rows and columns of `span`."""
 
 
 class CountBlock(Block, Protocol):
@@ -214,7 +227,7 @@ def product(
     for t, (mine, theirs) in enumerate(zip(rows.terms, cols.terms, strict=True)):
         sums = np.zeros(out.shape, dtype=_sum_type(mine, theirs))
         for (factor, block), (_, other) in zip(mine.members, theirs.members, strict=True):
-            block.accumulate(rows.start, other, cols.start, cols.stop, factor, upper, sums)
+            block.accumulate(other, Span(rows.start, cols.start, cols.stop, factor, upper), sums)
         how = (mine.divisor, mine.weight, t > 0)
         if t + 1 < len(rows.terms):
             _product.store(sums, out, *how)
@@ -348,16 +361,7 @@ class DenseBlock:
         target[...] = split
         return wide
 
-    def accumulate(
-        self,
-        row: int,
-        cols: "DenseBlock",
-        first: int,
-        last: int,
-        factor: int,
-        upper: bool,
-        sums: npt.NDArray[np.int32 | np.int64],
-    ) -> None:
+    def accumulate(self, cols: "DenseBlock", span: Span, sums: IntegerSums) -> None:
         """Add factor · Φ(rows)·Φ(columns) to `sums`."""
         kind, product = max(self.kind, cols.kind), self.peak * cols.peak
         if kind == 2 and math.sqrt(self.largest * cols.largest) >= DENSE_INT32_LIMIT:
@@ -366,8 +370,7 @@ class DenseBlock:
         of_bytes = _product.SIGNED if self.signed else _product.SMALL if small else _product.BYTES
         mode = {1: of_bytes, 2: _product.WORDS, 4: _product.INTEGERS}[kind]
         safe = max(1, LARGEST[2] // (2 * product))
-        both = self.packed(kind), cols.packed(kind), self.totals, cols.totals
-        _product.multiply(*both, mode, safe, row, first, last, factor, upper, sums)
+        _product.multiply(self.packed(kind), cols.packed(kind), self.totals, cols.totals, mode, safe, *span, sums)
 
     def _counts(self) -> Array:
         """Return the packed vectors as counts, shape (panels, steps, 16, counts of a step)."""
@@ -491,18 +494,14 @@ class Bitmaps:
         feature: npt.NDArray[np.int32],
         count: npt.NDArray[np.int32],
         bound: float,
-        row: int,
-        first: int,
-        last: int,
-        factor: int,
-        upper: bool,
-        sums: npt.NDArray[np.int32 | np.int64],
+        span: Span,
+        sums: IntegerSums,
     ) -> None:
         """Add factor · Φ(rows)·Φ(columns) to `sums`."""
-        planes = int(bound * (1 + 1e-9)).bit_length()
-        records = start, feature, count
-        columns = self.bounds, self.bits, self.n_features
-        _product.add_products(*records, *columns, planes, row, first, last, factor, upper, sums, _product.level())
+        planes, level = int(bound * (1 + 1e-9)).bit_length(), _product.level()
+        _product.add_products(
+            start, feature, count, self.bounds, self.bits, self.n_features, planes, *span, sums, level
+        )
 
 
 def _cache_aligned(n: int, words: int) -> npt.NDArray[np.uint64]:
@@ -616,21 +615,11 @@ class SparseBlock:
         self.postings = np.empty(self.bounds[-1], dtype=np.uint32)
         _product.make_postings(*rows, self.tile, ends, cursor, self.postings, self.enter, self.rest)
 
-    def accumulate(
-        self,
-        row: int,
-        cols: "SparseBlock",
-        first: int,
-        last: int,
-        factor: int,
-        upper: bool,
-        sums: npt.NDArray[np.int32 | np.int64],
-    ) -> None:
+    def accumulate(self, cols: "SparseBlock", span: Span, sums: IntegerSums) -> None:
         """Add factor · Φ(rows)·Φ(columns) to `sums`."""
         if cols.bitmaps is not None:
             bound = math.sqrt(self.largest * cols.largest)
-            mine = self.start, self.feature, self.count
-            cols.bitmaps.accumulate(*mine, bound, row, first, last, factor, upper, sums)
+            cols.bitmaps.accumulate(self.start, self.feature, self.count, bound, span, sums)
             return
         _product.walk(
             self.start,
@@ -643,11 +632,7 @@ class SparseBlock:
             cols.postings,
             cols.n_features,
             cols.tile,
-            row,
-            first,
-            last,
-            factor,
-            upper,
+            *span,
             sums,
         )
 
@@ -706,18 +691,9 @@ class RealDenseBlock:
         for feature in table.T:
             self.squares += feature * feature
 
-    def accumulate(
-        self,
-        row: int,
-        cols: "RealDenseBlock",
-        first: int,
-        last: int,
-        factor: int,
-        upper: bool,
-        sums: Floats,
-    ) -> None:
+    def accumulate(self, cols: "RealDenseBlock", span: Span, sums: Floats) -> None:
         """Add Φ(rows)·Φ(columns) to `sums`."""
-        _product.multiply_real(self._panels, cols._panels, row, first, last, upper, sums)
+        _product.multiply_real(self._panels, cols._panels, span.row, span.first, span.last, span.upper, sums)
 
     def gather(self, first: int, coefficients: Floats) -> Floats:
         """Return Σ_j coefficients[j]·Φ(record first + j), float64 (features,)."""
@@ -748,18 +724,9 @@ class RealSparseBlock:
         self.squares = np.empty(rows.shape[0])
         _product.real_row_squares(self._rows[0], self._rows[2], self.squares)
 
-    def accumulate(
-        self,
-        row: int,
-        cols: "RealSparseBlock",
-        first: int,
-        last: int,
-        factor: int,
-        upper: bool,
-        sums: Floats,
-    ) -> None:
+    def accumulate(self, cols: "RealSparseBlock", span: Span, sums: Floats) -> None:
         """Add Φ(rows)·Φ(columns) to `sums`."""
-        _product.walk_real(*self._rows, *cols._lists, row, first, last, upper, sums)
+        _product.walk_real(*self._rows, *cols._lists, span.row, span.first, span.last, span.upper, sums)
 
     def gather(self, first: int, coefficients: Floats) -> Floats:
         """Return Σ_j coefficients[j]·Φ(record first + j), float64 (features,)."""

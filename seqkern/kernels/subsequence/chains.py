@@ -3,7 +3,7 @@
 import math
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Self, TypeVar
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -12,6 +12,7 @@ from seqkern.core.errors import SequenceError
 from seqkern.core.types import Bools, Floats, Ints
 from seqkern.kernels._blocks import Records
 from seqkern.kernels.blocks import order_keys, ranks
+from seqkern.kernels.prepared import RecordRange
 from seqkern.kernels.products import _product
 from seqkern.kernels.subsequence import _subsequence
 from seqkern.sequences.alphabets import MASK
@@ -155,27 +156,16 @@ MOST_BYTES = 1 << 33
 SAFE_POWER = 900  # doubles between 2^−900 and 2^900 have not underflowed or overflowed
 
 
-T = TypeVar("T", bound=np.generic)
-
-
-class Subsequences:
-    """The payload of the string kernel: sequences, or a range of them, and K of each with itself.
+class Subsequences(RecordRange):
+    """The payload of a StringKernel: sequences, or a range of them, and K of each with itself.
 
     K(x, y) is stored times 2^−(power of x + power of y); powers are 0 unless K(x, x) is outside the range of a
     double, and normalisation removes them.
     """
 
-    def __init__(
-        self,
-        X: SequenceSet,
-        chains: Chains,
-        like: "Subsequences | None" = None,
-        *,
-        single: bool = False,
-        empty: bool = False,
-        scaled: bool = True,
-    ) -> None:
-        self.chains, self.single, self.empty, self.scaled = chains, single, empty, scaled
+    def __init__(self, kernel: Any, X: SequenceSet, like: "Subsequences | None" = None) -> None:
+        self.chains = chains = kernel._chains(X.alphabet)
+        self.single, self.empty, self.scaled = kernel.precision == "single", kernel.empty, kernel.normalize
         self.ids, self.start, self.stop = X.ids, X.starts, X.stops
         size = len(chains.weights)
         self.codes = np.where(X.codes == MASK, np.uint8(size), X.codes)
@@ -192,27 +182,10 @@ class Subsequences:
         self.keys = sorted(set(keys))
         self.rank = ranks(keys, self.keys if like is None else like.keys)
         self.burden = chains.burdens(X.lengths)
-        self.limit = chains.single_limit if single else -1.0
+        self.limit = chains.single_limit if self.single else -1.0
         self.first, self.last = 0, len(X)
         unmasked = np.array([length - text.count(size) for length, text in keys], dtype=np.int64)
         self._fill_diagonal(unmasked)
-
-    def __len__(self) -> int:
-        return self.last - self.first
-
-    def rows(self, start: int, stop: int) -> "Subsequences":
-        """Return the records `start` to `stop` − 1 of this range, as a view."""
-        view = object.__new__(Subsequences)
-        view.__dict__.update(self.__dict__, first=self.first + start, last=self.first + stop)
-        return view
-
-    def diagonal(self) -> Floats:
-        """Return K(x, x), as stored, float64 (n,)."""
-        return self.squares[self.first : self.last]
-
-    def of_range(self, array: npt.NDArray[T]) -> npt.NDArray[T]:
-        """Return the part of an array over all records that belongs to this range, as a view."""
-        return array[self.first : self.last]
 
     def records(self, order: Ints) -> Records:
         """Return the compiled records in the given order, counted from the first record of this range."""

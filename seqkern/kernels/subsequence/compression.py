@@ -11,9 +11,10 @@ import numpy as np
 from seqkern.core.parameters import changed, choice
 from seqkern.core.types import Floats
 from seqkern.kernels.capabilities import Traits
+from seqkern.kernels.common_parameters import zero_rule
 from seqkern.kernels.kernel import SequenceKernel
 from seqkern.kernels.planner import Workload
-from seqkern.kernels.prepared import Plan
+from seqkern.kernels.prepared import Plan, RecordRange
 from seqkern.sequences.sequence_set import SequenceSet
 
 LZMA_FILTERS = [{"id": lzma.FILTER_LZMA2, "preset": 6, "dict_size": 1 << 20}]
@@ -39,29 +40,16 @@ CALL_NS = {"zlib": 4e3, "bz2": 10e3, "lzma": 58e3}  # of one compression, howeve
 BYTE_NS = {"zlib": 40.0, "bz2": 88.0, "lzma": 190.0}
 
 
-class Texts:
+class Texts(RecordRange):
     """The payload of the compression kernel: sequences as bytes, or a range of them, and their compressed sizes."""
 
     def __init__(self, X: SequenceSet, size: Callable[[bytes], int]) -> None:
         self.texts = [text.replace("*", "").encode() for text in X.strings()]
         self.sizes = [size(text) for text in self.texts]
         self.first, self.last = 0, len(self.texts)
-        self.own = np.array(
+        self.squares = np.array(
             [similarity(size, x, x, own, own) for x, own in zip(self.texts, self.sizes, strict=True)], dtype=np.float64
         )
-
-    def __len__(self) -> int:
-        return self.last - self.first
-
-    def rows(self, start: int, stop: int) -> "Texts":
-        """Return the records `start` to `stop` − 1 of this range, as a view."""
-        view = object.__new__(Texts)
-        view.__dict__.update(self.__dict__, first=self.first + start, last=self.first + stop)
-        return view
-
-    def diagonal(self) -> Floats:
-        """Return the kernel of each record with itself, float64 (n,)."""
-        return self.own[self.first : self.last]
 
 
 def similarity(size: Callable[[bytes], int], x: bytes, y: bytes, x_size: int, y_size: int) -> float:
@@ -117,15 +105,9 @@ class CompressionKernel(SequenceKernel):
         default="zlib", kw_only=False, doc="zlib at level 9, bz2 at level 9, or lzma with preset 6."
     )
     normalize: bool = changed(default=False)
-    zero_diagonal: Literal["error", "zero"] = changed(
-        default="error",
-        doc="When normalising, what to do with a sequence without unmasked residues: raise an error, or return zeros.",
-    )
+    zero_diagonal: Literal["error", "zero"] = zero_rule("a sequence without unmasked residues")
 
-    @classmethod
-    def examples(cls) -> list["CompressionKernel"]:
-        """Return kernels for the contract suite."""
-        return [cls(), cls("bz2"), cls("lzma", normalize=True, alphabet="protein")]
+    tested_with = ({}, {"compressor": "bz2"}, {"compressor": "lzma", "normalize": True, "alphabet": "protein"})
 
     def _prepare(self, X: SequenceSet, like: Texts | None) -> Texts:
         return Texts(X, COMPRESSORS[self.compressor])
@@ -137,7 +119,7 @@ class CompressionKernel(SequenceKernel):
             for j in range(cols.first, cols.last):
                 at = i - rows.first, j - cols.first
                 if same and i == j:
-                    out[at] = rows.own[i]
+                    out[at] = rows.squares[i]
                 elif same and j < i and cols.first <= i < cols.last and rows.first <= j:
                     out[at] = out[j - rows.first, i - cols.first]
                 else:

@@ -12,12 +12,13 @@ from typing import Any, Literal
 import numpy as np
 
 from seqkern.core.errors import NoKmersError, ParameterError, SequenceError
-from seqkern.core.parameters import changed, choice, flag, integer, real, text
+from seqkern.core.parameters import choice, flag, integer, real, text
 from seqkern.core.threads import GIVEN_THREADS
 from seqkern.core.types import Floats
 from seqkern.kernels._blocks import Records
 from seqkern.kernels.blocks import symmetric_matrix
 from seqkern.kernels.capabilities import Traits
+from seqkern.kernels.common_parameters import short_rule, zero_rule
 from seqkern.kernels.decisions import spread_evenly
 from seqkern.kernels.gradients import KernelGradient, Square
 from seqkern.kernels.kernel import SequenceKernel
@@ -225,29 +226,19 @@ class StringKernel(SequenceKernel):
         "Sequences whose sums might exceed single precision, and everything if decay < 1/32, are "
         "computed in double precision.",
     )
-    short: Literal["error", "zero"] = choice(
-        default="error",
-        doc="What to do with sequences shorter than the subsequences: raise an error, or treat them as having none.",
-    )
-    zero_diagonal: Literal["error", "zero"] = changed(
-        default="error",
-        doc="When normalising, what to do with a sequence without any subsequence that counts: raise "
-        "an error, or return zeros.",
-    )
+    short: Literal["error", "zero"] = short_rule("the subsequences", "none")
+    zero_diagonal: Literal["error", "zero"] = zero_rule("a sequence without any subsequence that counts")
 
-    @classmethod
-    def examples(cls) -> list["StringKernel"]:
-        """Return kernels for the contract suite."""
-        return [
-            cls(3),
-            cls(2, 0.8, normalize=False),
-            cls(3, 0.7, up_to=True),
-            cls(None, 1),
-            cls(11, 0.9),
-            cls(3, 0.5, precision="single"),
-            cls(3, matching="BLOSUM62", alphabet="protein"),
-            cls(2, 0.9, matching=[[1, 0.5, 0], [0.5, 1, 0.2], [0, 0.2, 1]], alphabet="HEC"),
-        ]
+    tested_with = (
+        {"n": 3},
+        {"n": 2, "decay": 0.8, "normalize": False},
+        {"n": 3, "decay": 0.7, "up_to": True},
+        {"n": None, "decay": 1},
+        {"n": 11, "decay": 0.9},
+        {"n": 3, "decay": 0.5, "precision": "single"},
+        {"n": 3, "matching": "BLOSUM62", "alphabet": "protein"},
+        {"n": 2, "decay": 0.9, "matching": [[1, 0.5, 0], [0.5, 1, 0.2], [0, 0.2, 1]], "alphabet": "HEC"},
+    )
 
     @property
     def _least_block_rows(self) -> int:  # type: ignore[override]  # an attribute of the class in other kernels
@@ -281,14 +272,7 @@ class StringKernel(SequenceKernel):
     def _prepare(self, X: SequenceSet, like: Subsequences | None) -> Subsequences:
         if self.short == "error":
             check_lengths(X, self._min_length(), "n")
-        return Subsequences(
-            X,
-            self._chains(X.alphabet),
-            like,
-            single=self.precision == "single",
-            empty=self.empty,
-            scaled=self.normalize,
-        )
+        return Subsequences(self, X, like)
 
     def _block(self, rows: Subsequences, cols: Subsequences, out: Floats) -> None:
         product(rows, cols, out)

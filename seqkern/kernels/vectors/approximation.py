@@ -17,7 +17,7 @@ from threadpoolctl import threadpool_limits
 
 from seqkern.core.archive import nest, unnest
 from seqkern.core.errors import ParameterError, SequenceError
-from seqkern.core.parameters import changed, choice, component, flag, integer, real
+from seqkern.core.parameters import changed, choice, component, flag, integer, share
 from seqkern.core.threads import in_threads, one_thread
 from seqkern.core.types import Array, Arrays, Floats, Header, Ints
 from seqkern.kernels.blocks import remedy_of, without_warnings
@@ -26,7 +26,6 @@ from seqkern.kernels.composite import FROM_PARTS, CompositeKernel, as_parts
 from seqkern.kernels.decisions import attributions, spread_evenly
 from seqkern.kernels.features import FeatureBlocks, Features, StoredProducts, VectorForm, normalised_vectors
 from seqkern.kernels.kernel import Kernel
-from seqkern.kernels.kernel_specs import build_kernel
 from seqkern.kernels.occurrences import KmerWeights, Sums, Tallied, Tally
 from seqkern.kernels.prepared import Plan, Prepared
 from seqkern.kernels.vectors import _vector
@@ -393,14 +392,11 @@ class RandomFourierKernel(ApproximateKernel):
     normalize: bool = changed(default=False, doc="Divide φ by its length, which is 1 up to rounding.")
     zero_diagonal: Literal["error", "zero"] = changed(default="error", doc="Without effect: no φ is 0.")
 
-    @classmethod
-    def examples(cls) -> list["RandomFourierKernel"]:
-        """Return kernels for the contract suite."""
-        return [
-            cls(build_kernel("window:gamma=0.05"), n_components=20),
-            cls(build_kernel("pssm_window:gamma=scale"), n_components=600, orthogonal=False),
-            cls(build_kernel("rbf:gamma=0.3"), n_components=30, normalize=True),
-        ]
+    tested_with = (
+        "random_fourier:base=(window:gamma=0.05),n_components=20",
+        "random_fourier:base=(pssm_window:gamma=scale),n_components=600,orthogonal=false",
+        "random_fourier:base=(rbf:gamma=0.3),n_components=30,normalize=true",
+    )
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -633,25 +629,17 @@ class NystroemKernel(ApproximateKernel):
         "k-means clusters of at most 20 times as many samples.",
     )
     seed: int = integer(default=1, low=0, doc="Seed of the draw.")
-    tolerance: float = real(
-        default=1e-6,
-        low=0,
-        high=1,
-        open_low=True,
-        open_high=True,
-        doc="Eigenvalues of k(Z, Z) up to this share of the largest are left out.",
+    tolerance: float = share(
+        1e-6, "Eigenvalues of k(Z, Z) up to this share of the largest are left out.", open_low=True, open_high=True
     )
 
-    @classmethod
-    def examples(cls) -> list["NystroemKernel"]:
-        """Return kernels for the contract suite."""
-        return [
-            cls(build_kernel("window:gamma=0.05"), n_components=6),
-            cls(build_kernel("spectrum:k=2"), normalize=True),
-            cls(build_kernel("pssm_window:vector_kernel=polynomial,gamma=0.01,degree=3"), n_components=5),
-            cls(build_kernel("window:gamma=scale"), n_components=4, landmarks="kmeans", normalize=True),
-            cls(build_kernel("rbf:gamma=scale"), n_components=7),
-        ]
+    tested_with = (
+        "nystroem:base=(window:gamma=0.05),n_components=6",
+        "nystroem:base=(spectrum:k=2),normalize=true",
+        "nystroem:base=(pssm_window:vector_kernel=polynomial,gamma=0.01,degree=3),n_components=5",
+        "nystroem:base=(window:gamma=scale),n_components=4,landmarks=kmeans,normalize=true",
+        "nystroem:base=(rbf:gamma=scale),n_components=7",
+    )
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

@@ -12,14 +12,14 @@ import numpy.typing as npt
 from seqkern.core.convergence import warn_unconverged
 from seqkern.core.errors import GramError, LabelError, ParameterError
 from seqkern.core.memory import available_memory, format_bytes
-from seqkern.core.parameters import choice, component, integer, real
+from seqkern.core.parameters import choice, component, integer, positive, real
 from seqkern.core.types import Array, Arrays, Floats, Header
 from seqkern.kernels import _blocks
 from seqkern.kernels.algebra import SumKernel
 from seqkern.kernels.capabilities import Products, Traits, capability
 from seqkern.kernels.composite import CompositeKernel, as_parts
 from seqkern.kernels.kernel import Kernel
-from seqkern.kernels.kernel_specs import build_kernel, kernel_text
+from seqkern.kernels.kernel_specs import kernel_text
 from seqkern.kernels.prepared import StoredForm
 from seqkern.sequences.tables import Data
 
@@ -345,63 +345,6 @@ RULES = ("uniform", "alignment", "mkl")
 SCALES = ("variance", None)
 
 
-@dataclass(frozen=True)
-class Learned:
-    """Scales and weights of kernels, learned from one training set.
-
-    Each matrix is divided by its scale; the weights of the scaled matrices sum to 1.
-    """
-
-    weights: Floats  # shape (m,): Of the matrices divided by their scales; they sum to 1
-    scales: Floats  # shape (m,): Divisor of each matrix
-    report: dict[str, Any]  # ``rule``, and its results
-
-
-def learn_weights(
-    grams: Sequence[Floats],
-    y: npt.ArrayLike | None,
-    *,
-    rule: str,
-    scale: str | None,
-    joint: bool,
-    p: float,
-    cost: float,
-    tol: float,
-    max_iter: int,
-    variances: Sequence[float] | None = None,
-) -> Learned:
-    """Return the scales and weights learned from a training set; see `seqkern.kernels.CombinationKernel`.
-
-    Equal weights need only the `variances` of the matrices, no `grams`. Float labels with more than two values are
-    regression labels, all others are classes.
-
-    >>> classes = np.array([[1.0, 1.0, -1.0, -1.0]])
-    >>> given = dict(scale="variance", joint=True, p=1.0, cost=1.0, tol=1e-3, max_iter=200)
-    >>> learn_weights([classes.T @ classes, np.eye(4)], [1, 1, -1, -1], rule="mkl", **given).weights.round(2)
-    array([1., 0.])
-    """
-    found = np.array([variance(gram) for gram in grams] if variances is None else variances)
-    scales = np.where(found > 0, found, 1.0) if scale == "variance" else np.ones(len(found))
-    usable = found > 0 if (found > 0).any() else np.ones(len(found), dtype=bool)
-    chosen = [gram for gram, use in zip(grams, usable, strict=variances is None) if use]
-    weights, report = np.ones(np.count_nonzero(usable)), dict[str, Any]()
-    if rule == "alignment":
-        weights, report = learn_alignment(chosen, scales[usable], targets(y, len(grams[0])), joint=joint)
-        alignments = np.zeros(len(grams))
-        alignments[usable] = report["alignments"]
-        report["alignments"] = alignments.tolist()
-    elif rule == "mkl":
-        signs = class_signs(y, len(grams[0]))
-        weights, report = learn_mkl(chosen, scales[usable], signs, cost=cost, p=p, tol=tol, max_iter=max_iter)
-        _warn_of_convergence(report)
-    if not weights.any():
-        warnings.warn("no kernel is aligned with the labels; all get equal weights", stacklevel=2)
-        weights = np.ones(len(chosen))
-    every = np.zeros(len(found))
-    every[usable] = weights / weights.sum()
-    return Learned(every, scales, {"rule": rule, **report})
-
-
 def variance(gram: Floats) -> float:
     """Return the mean squared distance of samples from their centre, trace(HKH) / n; 0 if only rounding error.
 
@@ -579,18 +522,8 @@ class CombinationKernel(SumKernel):
         doc='For ``"mkl"``: the constraint ‖w‖_p = 1 during learning. p = 1: SimpleMKL (Rakotomamonjy '
         "et al.), sparse; p > 1: ℓp-norm MKL (Kloft et al.), more equal weights for larger p.",
     )
-    C: float = real(
-        default=1.0,
-        low=0,
-        open_low=True,
-        doc='C of the SVMs of ``"mkl"``; the solver that uses the combination has its own.',
-    )
-    tol: float = real(
-        default=1e-3,
-        low=0,
-        open_low=True,
-        doc='For ``"mkl"``: stop when the duality gap is at most this share of the objective.',
-    )
+    C: float = positive(1.0, 'C of the SVMs of ``"mkl"``; the solver that uses the combination has its own.')
+    tol: float = positive(1e-3, 'For ``"mkl"``: stop when the duality gap is at most this share of the objective.')
     max_iter: int = integer(default=200, low=1, doc='For ``"mkl"``: largest number of weight vectors tried.')
     scale: str | None = choice(
         default="variance",
@@ -600,16 +533,12 @@ class CombinationKernel(SumKernel):
         "without variance gets no weight. None: s_i = 1.",
     )
 
-    @classmethod
-    def examples(cls) -> list[Kernel]:
-        """Return kernels for the contract suite."""
-        texts = (
-            "combination:parts=[(spectrum:k=3),(spectrum:k=2),(spectrum:k=1)]",
-            "combination:parts=[linear,(rbf:gamma=scale),(polynomial:degree=2)],weights=mkl,p=1,normalize=true",
-            "combination:parts=[(pairwise:base=(spectrum:k=2)),(spectrum:k=3)],weights=mkl,p=2",
-            "combination:parts=[(spectrum:k=2),(spectrum:k=1)],weights=uniform,scale=none",
-        )
-        return [build_kernel(text) for text in texts]
+    tested_with = (
+        "combination:parts=[(spectrum:k=3),(spectrum:k=2),(spectrum:k=1)]",
+        "combination:parts=[linear,(rbf:gamma=scale),(polynomial:degree=2)],weights=mkl,p=1,normalize=true",
+        "combination:parts=[(pairwise:base=(spectrum:k=2)),(spectrum:k=3)],weights=mkl,p=2",
+        "combination:parts=[(spectrum:k=2),(spectrum:k=1)],weights=uniform,scale=none",
+    )
 
     def _check_parameters(self) -> None:
         CompositeKernel._check_parameters(self)
@@ -633,10 +562,10 @@ class CombinationKernel(SumKernel):
             return
         parts = getattr(self, "bases_", None) or self._given()
         if self.weights == "uniform":
-            self._keep(self._learn((), y, [self._variance(part, X) for part in parts]))
+            self._learn((), y, [self._variance(part, X) for part in parts])
         else:
             self._check_memory(len(X), len(parts) + 3)
-            self._keep(self._learn([part(X, n_threads=self.n_threads) for part in parts], y))
+            self._learn([part(X, n_threads=self.n_threads) for part in parts], y)
 
     def _variance(self, part: Kernel, X: Data) -> float:
         """Return the variance of the samples under a part, by one product if it takes less memory than the matrix."""
@@ -648,23 +577,35 @@ class CombinationKernel(SumKernel):
 
     def _learn(
         self, grams: Sequence[Floats], y: npt.ArrayLike | None, variances: Sequence[float] | None = None
-    ) -> Learned:
-        """Return the weights and scales learned from the Gram matrices of the parts on the training samples."""
-        return learn_weights(
-            grams,
-            y,
-            variances=variances,
-            rule=self.weights,
-            scale=self.scale,
-            joint=self.alignment == "joint",
-            p=self.p,
-            cost=self.C,
-            tol=self.tol,
-            max_iter=self.max_iter,
-        )
+    ) -> None:
+        """Learn weights that sum to 1, and the divisor of each matrix, from the parts' matrices on a training set.
 
-    def _keep(self, learned: Learned) -> None:
-        self.weights_, self.scales_, self.report_ = learned.weights, learned.scales, learned.report
+        Equal weights need only the `variances` of the matrices, no `grams`. Float labels with more than two values are
+        regression labels, all others are classes.
+        """
+        found = np.array([variance(gram) for gram in grams] if variances is None else variances)
+        scales = np.where(found > 0, found, 1.0) if self.scale == "variance" else np.ones(len(found))
+        usable = found > 0 if (found > 0).any() else np.ones(len(found), dtype=bool)
+        chosen = [gram for gram, use in zip(grams, usable, strict=variances is None) if use]
+        weights, report = np.ones(np.count_nonzero(usable)), dict[str, Any]()
+        if self.weights == "alignment":
+            joint = self.alignment == "joint"
+            weights, report = learn_alignment(chosen, scales[usable], targets(y, len(grams[0])), joint=joint)
+            alignments = np.zeros(len(grams))
+            alignments[usable] = report["alignments"]
+            report["alignments"] = alignments.tolist()
+        elif self.weights == "mkl":
+            signs = class_signs(y, len(grams[0]))
+            weights, report = learn_mkl(
+                chosen, scales[usable], signs, cost=self.C, p=self.p, tol=self.tol, max_iter=self.max_iter
+            )
+            _warn_of_convergence(report)
+        if not weights.any():
+            warnings.warn("no kernel is aligned with the labels; all get equal weights", stacklevel=2)
+            weights = np.ones(len(chosen))
+        every = np.zeros(len(found))
+        every[usable] = weights / weights.sum()
+        self.weights_, self.scales_, self.report_ = every, scales, {"rule": self.weights, **report}
 
     def _check_memory(self, n: int, matrices: int) -> None:
         """Raise GramError, before any work, if the Gram matrices of the parts do not fit into memory."""
@@ -752,7 +693,7 @@ class CombinationKernel(SumKernel):
             If the rule needs at least two distinct labels.
         """
         fitted = copy.copy(self)
-        fitted._keep(fitted._learn(grams, y))
+        fitted._learn(grams, y)
         return fitted
 
     def fit_parts(self, X: Any, y: npt.ArrayLike | None = None) -> Self:

@@ -17,7 +17,6 @@ from seqkern.kernels.composite import FROM_PARTS, CompositeKernel, ThroughKernel
 from seqkern.kernels.decisions import attributions, kmer_weights
 from seqkern.kernels.gradients import Gradient
 from seqkern.kernels.kernel import Kernel
-from seqkern.kernels.kernel_specs import build_kernel
 from seqkern.kernels.occurrences import KmerWeights
 from seqkern.kernels.prepared import Plan
 from seqkern.sequences.tables import Data
@@ -105,14 +104,10 @@ class LikelihoodKernel(ThroughKernel, CompositeKernel):
     normalize: bool = fixed(False)
     zero_diagonal: Literal["error", "zero"] = fixed("error")
 
-    @classmethod
-    def examples(cls) -> list[Kernel]:
-        """Return kernels for the contract suite."""
-        texts = (
-            "likelihood:base=(string:n=2),starts=1",
-            "likelihood:base=(0.5*rbf:gamma=0.5+linear),parameters=[gamma,weights],starts=1,most_samples=6",
-        )
-        return [build_kernel(text) for text in texts]
+    tested_with = (
+        "likelihood:base=(string:n=2),starts=1",
+        "likelihood:base=(0.5*rbf:gamma=0.5+linear),parameters=[gamma,weights],starts=1,most_samples=6",
+    )
 
     def _given(self) -> list[Kernel]:
         return as_parts(self.name, [self.base])

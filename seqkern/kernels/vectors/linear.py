@@ -106,10 +106,7 @@ class LinearKernel(Kernel):
     )
     normalize: bool = changed(default=False, doc="Divide by ‖x‖ ‖y‖: the cosine.")
 
-    @classmethod
-    def examples(cls) -> list["LinearKernel"]:
-        """Return kernels for the contract suite."""
-        return [cls(), cls(normalize=True, zero_diagonal="zero")]
+    tested_with = ({}, {"normalize": True, "zero_diagonal": "zero"})
 
     def _traits(self, declared: Traits) -> Traits:
         view = self.view
@@ -266,10 +263,7 @@ class PrecomputedKernel(Kernel):
 
     normalize: bool = changed(default=False, doc="Divide by sqrt(K(x, x)·K(y, y)); for similarities only.")
 
-    @classmethod
-    def examples(cls) -> list["PrecomputedKernel"]:
-        """Return kernels for the contract suite."""
-        return [cls(), cls(normalize=True)]
+    tested_with = ({}, {"normalize": True})
 
     def _prepare(self, X: SimilarityTable, like: PreparedTable | None) -> PreparedTable:
         square = X.block(X, X)

@@ -278,22 +278,19 @@ class PropertyKernel(ScaleParameter, WindowVectorKernel):
         default="flat", doc="Weights of the positions of a window, as in the kernel ``window``."
     )
 
-    @classmethod
-    def examples(cls) -> list["PropertyKernel"]:
-        """Return kernels for the contract suite."""
-        return [
-            cls(alphabet="protein"),
-            cls(
-                scales=["hydrophobicity", "charge"],
-                vector_kernel="linear",
-                position_weights="triangle",
-                normalize=True,
-                alphabet="protein",
-                zero_diagonal="zero",
-            ),
-            cls(COVARIANCE, lag=4, gamma="scale", alphabet="protein"),
-            cls(COVARIANCE, lag=3, vector_kernel="linear", normalize=True, alphabet="protein"),
-        ]
+    tested_with = (
+        {"alphabet": "protein"},
+        {
+            "scales": ["hydrophobicity", "charge"],
+            "vector_kernel": "linear",
+            "position_weights": "triangle",
+            "normalize": True,
+            "alphabet": "protein",
+            "zero_diagonal": "zero",
+        },
+        {"form": COVARIANCE, "lag": 4, "gamma": "scale", "alphabet": "protein"},
+        {"form": COVARIANCE, "lag": 3, "vector_kernel": "linear", "normalize": True, "alphabet": "protein"},
+    )
 
     def _traits(self, declared: Traits) -> Traits:
         return replace(super()._traits(declared), equal_lengths=self.form == WINDOW)  # as windows must

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from seqkern.core.errors import LabelError, ParameterError
-from seqkern.core.parameters import changed, choice, component, fixed, integer, real, text
+from seqkern.core.parameters import changed, choice, component, fixed, integer, positive, real, text
 from seqkern.core.types import Arrays, Floats, Header
 from seqkern.kernels.blocks import row_blocks
 from seqkern.kernels.capabilities import Traits
@@ -17,7 +17,6 @@ from seqkern.kernels.decisions import kmer_weights, matrix, over_root, row_attri
 from seqkern.kernels.features import VectorForm
 from seqkern.kernels.gradients import KernelGradient, Square
 from seqkern.kernels.kernel import LAST_PARAMETERS, Kernel
-from seqkern.kernels.kernel_specs import build_kernel
 from seqkern.kernels.occurrences import KmerWeights
 from seqkern.kernels.vectors import _vector
 from seqkern.kernels.vectors.linear import LinearKernel
@@ -144,10 +143,7 @@ class PolynomialKernel(KernelOfKernel):
     gamma: float = real(default=1.0, low=0, open_low=True, doc="γ, the factor of the base kernel.")
     coef0: float = real(default=1.0, low=0, doc="Constant added before the power; 0 makes the polynomial homogeneous.")
 
-    @classmethod
-    def examples(cls) -> list[Kernel]:
-        """Return kernels for the contract suite."""
-        return [cls(), build_kernel("polynomial:degree=3,gamma=0.5,normalize=true,base=(spectrum:k=2)")]
+    tested_with = ({}, "polynomial:degree=3,gamma=0.5,normalize=true,base=(spectrum:k=2)")
 
     def _change(self, block: Floats, row_diagonal: Floats, col_diagonal: Floats) -> None:
         _vector.polynomial(block, self.gamma, self.coef0, self.degree)
@@ -239,18 +235,16 @@ class RBFKernel(KernelOfKernel):
     name = "rbf"
     summary = "Similarity that decreases with the distance, like a bell curve."
 
-    gamma: float | str | None = real(
-        default=None,
-        low=0,
-        open_low=True,
-        words=LEARNED,
-        optional=True,
-        doc="γ; by default 1, but ``scale`` with `view`. "
+    gamma: float | str | None = positive(
+        None,
+        "γ; by default 1, but ``scale`` with `view`. "
         '``"scale"``: 1 / the total variance of the training set in the feature space of the '
         "base kernel, learned by `fit`; on standardised features 1 / their number. "
         '``"jaakkola"``: 1 / (2σ²), with σ the median, over the positive training examples, of '
         "the distance to the nearest negative one; with several classes, over all examples, to "
         "the nearest of another class.",
+        words=LEARNED,
+        optional=True,
     )
     base: Kernel | None = changed(
         default=None,
@@ -261,11 +255,7 @@ class RBFKernel(KernelOfKernel):
     normalize: bool = fixed(False)
     zero_diagonal: Literal["error", "zero"] = fixed("error")
 
-    @classmethod
-    def examples(cls) -> list[Kernel]:
-        """Return kernels for the contract suite."""
-        texts = "rbf:gamma=scale", "rbf:gamma=0.5,base=(spectrum:k=2)", "rbf:gamma=jaakkola,base=(spectrum:k=2)"
-        return [cls(), *map(build_kernel, texts)]
+    tested_with = ({}, "rbf:gamma=scale", "rbf:gamma=0.5,base=(spectrum:k=2)", "rbf:gamma=jaakkola,base=(spectrum:k=2)")
 
     def _traits(self, declared: Traits) -> Traits:
         found = super()._traits(declared)
@@ -463,10 +453,7 @@ class SigmoidKernel(KernelOfKernel):
     normalize: bool = fixed(False)
     zero_diagonal: Literal["error", "zero"] = fixed("error")
 
-    @classmethod
-    def examples(cls) -> list[Kernel]:
-        """Return kernels for the contract suite."""
-        return [cls(gamma=0.1), build_kernel("sigmoid:gamma=0.5,coef0=-1,base=(spectrum:k=2)")]
+    tested_with = ({"gamma": 0.1}, "sigmoid:gamma=0.5,coef0=-1,base=(spectrum:k=2)")
 
     def _change(self, block: Floats, row_diagonal: Floats, col_diagonal: Floats) -> None:
         _vector.sigmoid(block, self.gamma, self.coef0)

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from seqkern.core.errors import ParameterError, SequenceError
-from seqkern.core.parameters import changed, choice, integer, numbers, real, text
+from seqkern.core.parameters import changed, choice, integer, numbers, positive, real, text
 from seqkern.core.types import Arrays, Floats, Header, Ints
 from seqkern.formats.profiles import check_tracks
 from seqkern.kernels.capabilities import Traits, capability
@@ -177,12 +177,8 @@ class WindowVectorKernel(ThroughKernel, SequenceKernel):
         doc="k: exp(−γ·‖φ(x) − φ(y)‖²), (γ·φ(x)·φ(y) + coef0)^degree, φ(x)·φ(y), or "
         'φ(x)·φ(y) / (‖φ(x)‖² + ‖φ(y)‖² − φ(x)·φ(y)). Only ``"linear"`` has explicit features.',
     )
-    gamma: float | str = real(
-        default=0.05,
-        low=0,
-        open_low=True,
-        words=("scale",),
-        doc='γ; ``"scale"``, for ``"rbf"`` only, is 1 / the total variance of the training vectors.',
+    gamma: float | str = positive(
+        0.05, 'γ; ``"scale"``, for ``"rbf"`` only, is 1 / the total variance of the training vectors.', words=("scale",)
     )
     degree: int = integer(default=2, low=1, doc='Exponent, for ``"polynomial"`` only.')
     coef0: float = real(default=1.0, low=0, doc='Constant added before the power, for ``"polynomial"`` only.')
@@ -424,16 +420,18 @@ class WindowKernel(WindowVectorKernel):
     )
     gamma: float | str = changed(default=0.1)
 
-    @classmethod
-    def examples(cls) -> list["WindowKernel"]:
-        """Return kernels for the contract suite."""
-        return [
-            cls(),
-            cls(encoding="BLOSUM62", gamma="scale", position_weights="triangle", alphabet="protein"),
-            cls(vector_kernel="polynomial", gamma=0.05, degree=3, position_weights="gaussian", normalize=True),
-            cls(vector_kernel="linear", position_weights=[0.0, 1.5, 0.7] * 8, normalize=True, zero_diagonal="zero"),
-            cls(vector_kernel="tanimoto", position_weights=[0.2, 1.5, 0.7] * 8),
-        ]
+    tested_with = (
+        {},
+        {"encoding": "BLOSUM62", "gamma": "scale", "position_weights": "triangle", "alphabet": "protein"},
+        {"vector_kernel": "polynomial", "gamma": 0.05, "degree": 3, "position_weights": "gaussian", "normalize": True},
+        {
+            "vector_kernel": "linear",
+            "position_weights": [0.0, 1.5, 0.7] * 8,
+            "normalize": True,
+            "zero_diagonal": "zero",
+        },
+        {"vector_kernel": "tanimoto", "position_weights": [0.2, 1.5, 0.7] * 8},
+    )
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -542,25 +540,20 @@ class PSSMWindowKernel(ProfileTracks, WindowVectorKernel):
         doc="``logistic``: 1 / (1 + exp(−s / scale)), between 0 and 1; ``raw``: s / scale; ``both``: "
         "the logistic value and s / (3·scale), which have about the same variance.",
     )
-    scale: float = real(
-        default=1.0, low=0, open_low=True, doc='Divisor of the scores. For ``"both"``, about 3 works well.'
-    )
+    scale: float = positive(1.0, 'Divisor of the scores. For ``"both"``, about 3 works well.')
     search: Literal["training"] | None = changed(
         default=None,
         doc="Source of the PSSMs: tracks of the sequences, or a search against the training "
         "sequences, which finds little because windows are short.",
     )
 
-    @classmethod
-    def examples(cls) -> list["PSSMWindowKernel"]:
-        """Return kernels for the contract suite."""
-        return [
-            cls(),
-            cls(vector_kernel="polynomial", gamma=0.02, degree=3, normalize=True),
-            cls(scaling="raw", vector_kernel="linear", normalize=True, zero_diagonal="zero"),
-            cls(scaling="raw", gamma="scale", alphabet="protein"),
-            cls(scaling="both", scale=3.0, vector_kernel="linear", position_weights="gaussian"),
-        ]
+    tested_with = (
+        {},
+        {"vector_kernel": "polynomial", "gamma": 0.02, "degree": 3, "normalize": True},
+        {"scaling": "raw", "vector_kernel": "linear", "normalize": True, "zero_diagonal": "zero"},
+        {"scaling": "raw", "gamma": "scale", "alphabet": "protein"},
+        {"scaling": "both", "scale": 3.0, "vector_kernel": "linear", "position_weights": "gaussian"},
+    )
 
     @property
     def coding(self) -> "ScoreCoding":

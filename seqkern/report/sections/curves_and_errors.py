@@ -1,6 +1,5 @@
 """Sections on decisions: curves, reliability, each test set, confusion, hard samples."""
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -8,7 +7,6 @@ import numpy.typing as npt
 
 from seqkern.evaluation.calibration import Bin, reliability
 from seqkern.evaluation.metrics import LEVEL, LEVELS, brier, interval_coverage, log_loss, predictive_scores
-from seqkern.methods.poim import load_positions
 from seqkern.methods.study_results import DatasetResults, Method, numbers, positive_class, rows_by_value, unit_scores
 from seqkern.report import plots
 from seqkern.report.curves import (
@@ -355,7 +353,6 @@ def hard_section(view: View) -> dict[str, Any]:
     kind, rows = view.dataset.kind, []
     cases = hard_cases(view.dataset, decisions)
     sequences = stored_sequences(view.dataset, (case[1] for case in cases))
-    cell, shades = _shading(view)
     for unit, name, label, value, wrong in cases:
         row = {
             Column(view.sample_text("Sequence") if not sequences else "Name", False): name,
@@ -366,33 +363,11 @@ def hard_section(view: View) -> dict[str, Any]:
         }
         if sequences:
             column = Column("Window" if view.dataset.residues else "Sequence", False)
-            row[column] = cell(sequences[name]) if name in sequences else number(None)
+            row[column] = sequence_cell(sequences[name]) if name in sequences else number(None)
         rows.append(row)
     caption = ["Hardest for ", method_name(method), ", each predicted when it was in the test set"]
     return {
         "method": method,
         "meaning": view.sample_text(HARD[kind][0]),
         "table": listing(caption, rows, "ids"),
-        "shades": shades if sequences else None,
     }
-
-
-def _shading(view: View) -> tuple[Callable[[str], Markup], dict[str, Any] | None]:
-    """Return a function from sequences to cells, and the model and classes of the shades if there are any."""
-    path, entry = view.dataset.folder("importance") / "importance.npz", view.dataset.entry.importance
-    if entry is None or not path.exists():
-        return sequence_cell, None
-    positions = load_positions(path)
-    importance = positions.importance
-    matrix, letters = importance.matrices[1], importance.alphabet.letters
-    largest, centre = float(abs(matrix).max()), 1 - positions.first if positions.has_site else None
-
-    def shaded(sequence: str) -> Markup:
-        if len(sequence) != importance.length:
-            return sequence_cell(sequence)
-        places = [letters.find(letter) for letter in sequence]
-        weights = [float(row[code]) if code >= 0 else 0.0 for row, code in zip(matrix, places, strict=True)]
-        return sequence_cell(sequence, weights, largest, centre)
-
-    sides = positions.classes or ("a smaller value", "a larger value")
-    return shaded, {"model": (entry.kernel, entry.solver), "against": sides[0], "for": sides[1]}

@@ -7,15 +7,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from seqkern.core.archive import canonical_json
 from seqkern.evaluation.calibration import VARIANCE
 from seqkern.methods.study_results import DatasetResults, Method, numbers, rows_by, rows_by_method, rows_by_value
 from seqkern.report.markup import Markup
 from seqkern.report.methods_text import pooled_tasks
-from seqkern.report.page_frame import Column, listing, method_name, number, panel, plural, render, short, table
-from seqkern.report.plots import MOST_NAMED, Thumbnail, block_means, gram_figure
+from seqkern.report.page_frame import Column, listing, method_name, number, plural, render, table
 from seqkern.report.sentences import METRICS, STAGES, enumerate_names, metric, text_for_kind
 from seqkern.report.view import METHOD, View, section
 from seqkern.solvers.costs import BOUNDS, WITHOUT_FOLDS
@@ -332,95 +330,6 @@ def _failures(count: float, of: int | None = None) -> Markup | str:
 def _largest(values: pd.Series) -> Markup:
     """Return the largest of small numbers, as a cell."""
     return Markup(f"{values.max():.1e}") if values.notna().any() else number(None)
-
-
-# Thumbnail of a Gram matrix: which rows stand together, and what they are called.
-
-
-def thumbnail(dataset: DatasetResults, kernel: str) -> Thumbnail | None:
-    """Return the Thumbnail of a kernel's Gram matrix; None if the matrix or samples are missing or do not match."""
-    matrix, samples = dataset.gram(kernel), dataset.sample_table
-    if matrix is None or samples is None or matrix.shape != (len(samples), len(samples)):
-        return None
-    order, names, sorted_by = sample_order(dataset, samples)
-    if not len(order):
-        return None
-    picture, edges, sampled = block_means(matrix, order)
-    bands = []
-    for name in dict.fromkeys(names):
-        places = np.flatnonzero([other == name for other in names])
-        first, last = np.interp([places[0], places[-1] + 1], edges, np.arange(len(edges)))
-        bands.append((name, float(first), float(last)))
-    return Thumbnail(picture, bands, len(order), sampled, sorted_by)
-
-
-def sample_order(dataset: DatasetResults, samples: pd.DataFrame) -> tuple[npt.NDArray[np.int64], list[str], str]:
-    """Return the row order, each row's class, and the sorting key; unlabelled samples are left out."""
-    tasks = [task for task in dataset.tasks if task in samples]
-    if not tasks:
-        return np.arange(len(samples)), [], "their order in the input"
-    if dataset.several and dataset.kind == "binary":
-        # Members of one superfamily are positive in the same tasks; what is positive in none comes last.
-        negative = [samples[task] != dataset.classes(task)[-1] for task in tasks if dataset.classes(task)]
-        return np.lexsort(negative[::-1]), [], "the tasks in which a sequence is positive"
-    task, which = tasks[0], " of the first task" if dataset.several else ""
-    labels = samples[task]
-    if dataset.kind == "real":
-        values = numbers(labels).to_numpy()
-        order = np.argsort(values, kind="stable")
-        return order[~np.isnan(values[order])], [], f"label{which}"
-    code = {name: i for i, name in enumerate(dataset.classes(task))}
-    codes = np.array([code.get(name, len(code)) for name in labels], dtype=np.int64)
-    order = np.argsort(codes, kind="stable")
-    order = order[codes[order] < len(code)]
-    return order, list(labels.to_numpy()[order]), f"class{which}"
-
-
-# Gram matrices of the kernels, as thumbnails.
-
-
-@section("gram", "Gram matrices", "values of each kernel between all samples, as pictures")
-def gram_section(view: View) -> dict[str, Any] | None:
-    """Draw the thumbnails of the Gram matrices; None for residues, whose matrices are not stored."""
-    dataset = view.dataset
-    if dataset.residues:
-        return None
-    panels, notes, shown_by = [], list[dict[str, Any]](), _shown_by(dataset)
-    for kernel in dataset.kernels:
-        picture = thumbnail(dataset, kernel) if shown_by.get(kernel, kernel) == kernel else None
-        if picture is None:
-            entry = dataset.kernel(kernel)
-            choice = [one.name for one in entry.candidates] if isinstance(entry, KernelChoice) else None
-            auto, learns = isinstance(entry, AutoKernel), dataset.learns(kernel)
-            other = shown_by.get(kernel, kernel)
-            notes.append({"kernel": kernel, "other": other, "choice": choice, "auto": auto, "learns": learns})
-            continue
-        names = [short(name, 24) for name, _, _ in picture.bands[: MOST_NAMED + 1]]
-        order = view.data_text(picture.sorted_by)
-        label = f"{dataset.name}: Gram matrix of kernel {kernel}, sorted by {order}"
-        content = {
-            "kernel": kernel,
-            "picture": picture,
-            "order": order,
-            "names": names if len(names) <= MOST_NAMED else [],
-        }
-        panels.append(panel(gram_figure(picture, label), render("fitting", "thumbnail", content)))
-    return {"panels": panels, "notes": notes}
-
-
-def _shown_by(dataset: DatasetResults) -> dict[str, str]:
-    """Return, for each kernel with a stored matrix, the kernel whose thumbnail shows it.
-
-    It is the kernel under whose name the matrix is kept, or otherwise the data set's first kernel with this matrix. A
-    kernel that learns from the training set never is: its own matrices differ.
-    """
-    homes = {kernel: dataset.gram_home(kernel) for kernel in dataset.kernels}
-    shown: dict[str | None, str] = {}
-    kernels = [kernel for kernel in dataset.kernels if homes[kernel] is not None]
-    for kernel in sorted(kernels, key=lambda kernel: kernel != homes[kernel]):
-        if not dataset.learns(kernel):
-            shown.setdefault(homes[kernel], kernel)
-    return {kernel: shown.get(homes[kernel], kernel) for kernel in kernels}
 
 
 # Eigenvalues of the kernels' matrices: whether these are positive semi-definite, and the repairs where not.

@@ -12,16 +12,14 @@ from seqkern.methods.compared import ComparedChains
 from seqkern.methods.study_results import Method
 from seqkern.report import residue_data as data
 from seqkern.report.markup import Markup, text_of
-from seqkern.report.page_frame import Column, macro, method_name, number, panel, plural, render, table
-from seqkern.report.plots import MOST_NAMED, ends_figure, lengths_figure, letters_figure, state_title
+from seqkern.report.page_frame import Column, macro, method_name, number, plural, render, table
+from seqkern.report.plots import letters_figure, state_title
 from seqkern.report.profile_pictures import track_svg
 from seqkern.report.residue_data import Judged, has_relevances, information, weights_by_position
 from seqkern.report.sections.scores import STAR, UNMARKED, star_rule, starred, top
 from seqkern.report.sections.tests import exponent
 from seqkern.report.view import METHOD, View, section
 
-MOST_LINES = 3
-"""Maximum number of methods drawn beside the true segments."""
 WIDE_STATES = 4
 """Number of states above which each score of single states has a folded table."""
 OVERALL = {
@@ -54,9 +52,7 @@ def residues_section(view: View) -> dict[str, Any] | None:
         "overall": _scores(view, judged),
         "wide": len(best.classes) >= WIDE_STATES,
         "of_states": _states(view, judged),
-        "few": MOST_LINES if len(judged) > MOST_LINES else None,
-        **_segments(view, judged),
-        **_ends(view, judged),
+        "lengths": _segments(view, judged),
         "track": track_parts(view, judged),
         "importance": importance_parts(view, judged),
     }
@@ -120,40 +116,21 @@ def _states(view: View, judged: dict[Method, Judged]) -> list[Markup]:
     return tables
 
 
-def _segments(view: View, judged: dict[Method, Judged]) -> dict[str, Any]:
-    """Return the distribution of segment lengths: figures of the best methods, and a table of all."""
-    best, name = next(iter(judged.values())), view.dataset.name
-    true = best.segment_lengths()
-    predicted = {method: one.segment_lengths(predicted=True) for method, one in judged.items()}
-    figures = []
-    for code, state in enumerate(best.classes):
-        shown = [(", ".join(method), lengths[code]) for method, lengths in list(predicted.items())[:MOST_LINES]]
-        label = f"{name}: lengths of the segments in state {state}, true and predicted"
-        figures.append(panel(lengths_figure(state, true[code], shown, label)))
-    rows: list[list[object]] = [["true states", *_length_cells(true)]]
-    rows += [[method_name(method), *_length_cells(lengths)] for method, lengths in predicted.items()]
+def _segments(view: View, judged: dict[Method, Judged]) -> Markup:
+    """Return a table of the numbers of segments and their mean lengths."""
+    best = next(iter(judged.values()))
+    rows: list[list[object]] = [["true states", *_length_cells(best.segment_lengths())]]
+    rows += [
+        [method_name(method), *_length_cells(one.segment_lengths(predicted=True))] for method, one in judged.items()
+    ]
     columns = [Column("States", False), *(Column(state_title(state)) for state in best.classes)]
-    lengths = table(f"{name}: segments, and their mean length", columns, rows, class_="dense")
-    return {"length_figures": figures, "lengths": lengths}
+    return table(f"{view.dataset.name}: segments, and their mean length", columns, rows, class_="dense")
 
 
 def _length_cells(lengths: Sequence[npt.NDArray[np.int64]]) -> list[Markup]:
     """Return the number of segments of each state with their mean length."""
     means = [number(one.mean() if len(one) else None, 1) for one in lengths]
     return [Markup(f"{number(len(one), 0)}<small> × </small>{mean}") for one, mean in zip(lengths, means, strict=True)]
-
-
-def _ends(view: View, judged: dict[Method, Judged]) -> dict[str, Any]:
-    """Return the share of correct residues by the distance to the ends of the chain."""
-    found = {method: one.near_ends() for method, one in list(judged.items())[:MOST_NAMED]}
-    series = [(", ".join(method), shares) for method, (shares, _) in found.items()]
-    label = f"{view.dataset.name}: share of correct residues by distance to the N end and to the C end of the chain"
-    n = next(iter(found.values()))[1]
-    return {
-        "ends": ends_figure(series, data.DISTANCES, label),
-        "least": int(n[n >= data.FEWEST].min(initial=n.max())),
-        "fewest": data.FEWEST if (n < data.FEWEST).any() else None,
-    }
 
 
 def track_parts(view: View, judged: dict[Method, Judged]) -> Markup:

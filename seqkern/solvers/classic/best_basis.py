@@ -8,12 +8,12 @@ import numpy as np
 import numpy.typing as npt
 
 from seqkern.core.errors import ParameterError
-from seqkern.core.parameters import choice, integer
+from seqkern.core.parameters import choice, integer, share
 from seqkern.core.threads import one_thread
 from seqkern.core.types import Array, Bools, Floats, Ints
 from seqkern.kernels.features import FeatureBlocks
 from seqkern.solvers.capabilities import SelectedFeatures, Traits
-from seqkern.solvers.shared import FeatureWeights, as_blocks, order_by_content, random_seed, share
+from seqkern.solvers.shared import FeatureWeights, as_blocks, order_by_content, random_seed
 
 # Second moments of features and targets, which suffice for least squares on any subset of the features.
 
@@ -470,10 +470,11 @@ class BestBasis(FeatureWeights):
                 remedy="choose fewer folds, or another criterion",
             )
 
-    @classmethod
-    def examples(cls) -> list[Self]:
-        """Return solvers for the contract suite."""
-        return [cls(search="stepwise"), cls(criterion="cv", folds=3), cls(search="local", criterion="cp", restarts=1)]
+    tested_with = (
+        {"search": "stepwise"},
+        {"criterion": "cv", "folds": 3},
+        {"search": "local", "criterion": "cp", "restarts": 1},
+    )
 
     def _fit(self, K: Any, y: Array, groups: npt.ArrayLike | None = None) -> dict[str, Any]:
         """Choose a basis for each class, fit its coefficients, and return the report."""

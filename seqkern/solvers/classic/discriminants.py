@@ -1,19 +1,19 @@
 """Linear and quadratic discriminants: Gaussian classes."""
 
 import numbers
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from seqkern.core.errors import ParameterError
-from seqkern.core.parameters import real
+from seqkern.core.parameters import share
 from seqkern.core.threads import one_thread
 from seqkern.core.types import Array, Floats, Ints
 from seqkern.kernels.features import FeatureBlocks
 from seqkern.solvers.capabilities import Effort, Search, Traits
 from seqkern.solvers.contract import AnyClassSolver, stored
-from seqkern.solvers.shared import FeatureWeights, as_blocks, blocks_of_columns, fixed_product, share
+from seqkern.solvers.shared import FeatureWeights, as_blocks, blocks_of_columns, fixed_product
 
 # Fisher's linear discriminant: Gaussian classes with a common covariance.
 
@@ -79,20 +79,15 @@ class LinearDiscriminant(FeatureWeights):
     )
     input = "features"
 
-    shrinkage: float | str | None = real(
-        default=None,
-        low=0,
-        high=1,
-        words=("auto",),
-        doc='s in (1 − s) Σ + s (tr Σ / d) I, from 0 to 1; "auto" estimates it for each class by '
+    shrinkage: float | str | None = share(
+        None,
+        's in (1 − s) Σ + s (tr Σ / d) I, from 0 to 1; "auto" estimates it for each class by '
         "the formula of Ledoit & Wolf, on standardised features. Without it, directions without "
         "variance within the classes are left out.",
+        words=("auto",),
     )
 
-    @classmethod
-    def examples(cls) -> list[Self]:
-        """Return solvers for the contract suite."""
-        return [cls(), cls(shrinkage=0.3), cls(shrinkage="auto")]
+    tested_with = ({}, {"shrinkage": 0.3}, {"shrinkage": "auto"})
 
     def _fit(self, K: Any, y: Array) -> dict[str, Any]:
         """Compute class moments, invert the common covariance, and return the report."""
@@ -253,10 +248,7 @@ class QuadraticDiscriminant(AnyClassSolver):
     pooling: float = share(0.5, "λ: 0 for a covariance of each class from its own samples, 1 for one of all classes.")
     shrinkage: float = share(0.1, "γ: 0 for the covariance as it is, 1 for equal variances of uncorrelated features.")
 
-    @classmethod
-    def examples(cls) -> list[Self]:
-        """Return solvers for the contract suite."""
-        return [cls(), cls(pooling=0.0, shrinkage=0.0), cls(pooling=1.0, shrinkage=0.3)]
+    tested_with = ({}, {"pooling": 0.0, "shrinkage": 0.0}, {"pooling": 1.0, "shrinkage": 0.3})
 
     def check_labels(self, y: Array, groups: npt.ArrayLike | None = None) -> None:
         """Raise ParameterError for a class of one sample, unless covariances are pooled."""

@@ -1,7 +1,7 @@
 """The linear-programming SVM: a soft margin with a 1-norm penalty."""
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from scipy.sparse import csc_array, hstack, identity
@@ -128,10 +128,7 @@ class LPMachine(BinarySolver):
         pivots = 1000 + 3 * min(work.n, work.width)
         return FitCost(pivots * work.n * work.width * 1e-9, 16 * work.n * work.width)
 
-    @classmethod
-    def examples(cls) -> list[Self]:
-        """Return solvers for the contract suite."""
-        return [cls(), cls(C=0.3, max_units=30), cls(class_weight="balanced")]
+    tested_with = ({}, {"C": 0.3, "max_units": 30}, {"class_weight": "balanced"})
 
     def _fit(self, K: Any, y: Array) -> dict[str, Any]:
         """Solve the linear program on the drawn rows, and return the report."""

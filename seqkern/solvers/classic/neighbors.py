@@ -2,14 +2,14 @@
 
 from collections.abc import Iterator
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from seqkern.core.errors import ParameterError
 from seqkern.core.linear_algebra import ROWS
-from seqkern.core.parameters import integer
+from seqkern.core.parameters import count, integer
 from seqkern.core.threads import one_thread
 from seqkern.core.types import Array, Bools, Floats, Ints
 from seqkern.solvers import shared
@@ -37,7 +37,7 @@ class Neighbors(Solver):
 
     declared = Traits(search=Search({"n_neighbors": [1, 3, 5, 9, 15]}, order=("-n_neighbors",)))
 
-    n_neighbors: int = shared.count(5, "k, less than the number of training rows.")
+    n_neighbors: int = count(5, "k, less than the number of training rows.")
 
     def check_labels(self, y: Array, groups: npt.ArrayLike | None = None) -> None:
         """Raise ParameterError if there are fewer training records than neighbours."""
@@ -121,10 +121,7 @@ class KernelNeighbors(Neighbors, ClassSolver):
     declared = Neighbors.declared.but(effort=Effort(products=30.0))
     targets = ("binary", "multiclass")
 
-    @classmethod
-    def examples(cls) -> list[Self]:
-        """Return solvers for the contract suite."""
-        return [cls(), cls(n_neighbors=1), cls(n_neighbors=8)]
+    tested_with = ({}, {"n_neighbors": 1}, {"n_neighbors": 8})
 
     def _fit(self, K: Any, y: Array) -> dict[str, Any]:
         """Keep the training rows, classify each by the others, and return the report."""
@@ -299,8 +296,8 @@ class WhitenedNeighbors(AnyClassSolver):
     )
     input = "features"
 
-    n_neighbors: int = shared.count(15, "k, less than the number of training rows.")
-    n_components: int | None = shared.count(None, "Number of principal components; by default all with variance.")
+    n_neighbors: int = count(15, "k, less than the number of training rows.")
+    n_components: int | None = count(None, "Number of principal components; by default all with variance.")
     max_units: int = integer(
         default=20_000,
         low=2,
@@ -312,10 +309,7 @@ class WhitenedNeighbors(AnyClassSolver):
         """Raise ParameterError if there are fewer training records than neighbours."""
         check_neighbors(self.n_neighbors, min(len(y), self.max_units))
 
-    @classmethod
-    def examples(cls) -> list[Self]:
-        """Return solvers for the contract suite."""
-        return [cls(n_neighbors=3), cls(n_neighbors=1, n_components=2, max_units=30)]
+    tested_with = ({"n_neighbors": 3}, {"n_neighbors": 1, "n_components": 2, "max_units": 30})
 
     def _fit(self, K: Any, y: Array) -> dict[str, Any]:
         """Compute the components, whiten the drawn rows, and return the report."""

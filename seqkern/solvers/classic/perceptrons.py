@@ -1,15 +1,15 @@
 """The perceptron, AdaTron and MinOver."""
 
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
-from seqkern.core.parameters import flag, real
+from seqkern.core.parameters import count, flag, positive, real
 from seqkern.core.types import Floats
 from seqkern.solvers import _linear
 from seqkern.solvers.capabilities import SEARCH_COST, Effort, Search, Traits
 from seqkern.solvers.contract import BinarySolver
-from seqkern.solvers.shared import KernelExpansion, cost, count, gram_order, positive, random_seed
+from seqkern.solvers.shared import KernelExpansion, cost, gram_order, random_seed
 
 # The kernel perceptron.
 
@@ -79,10 +79,7 @@ class Perceptron(KernelExpansion, BinarySolver):
     max_epochs: int = count(1000, "Maximum number of passes over the samples.")
     seed: int = random_seed("Of the order of the samples.")
 
-    @classmethod
-    def examples(cls) -> list[Self]:
-        """Return solvers for the contract suite."""
-        return [cls(), cls(average=True, bias=1.0)]
+    tested_with = ({}, {"average": True, "bias": 1.0})
 
     def _fit(self, K: Any, y: Floats) -> dict[str, Any]:
         """Pass over the samples until none is misclassified, and return the report."""
@@ -168,10 +165,7 @@ class AdaTron(KernelExpansion, BinarySolver):
     tol: float = positive(1e-3, "The fit has converged when no condition is violated by more; margins are 1.")
     max_epochs: int = count(10_000, "Maximum number of passes over the samples.")
 
-    @classmethod
-    def examples(cls) -> list[Self]:
-        """Return solvers for the contract suite."""
-        return [cls(tol=1e-6), cls(C=20.0, bias=1.0, eta=1.5, tol=1e-5)]
+    tested_with = ({"tol": 1e-6}, {"C": 20.0, "bias": 1.0, "eta": 1.5, "tol": 1e-5})
 
     def _fit(self, K: Any, y: Floats) -> dict[str, Any]:
         """Update the multipliers in passes until none changes, and return the report."""
@@ -244,10 +238,7 @@ class MinOver(KernelExpansion, BinarySolver):
     tol: float = positive(0.02, "The fit has converged when the margin is within this share of the greatest one.")
     max_iter: int = count(200_000, "Maximum number of updates.")
 
-    @classmethod
-    def examples(cls) -> list[Self]:
-        """Return solvers for the contract suite."""
-        return [cls(tol=0.1), cls(bias=1.0, tol=0.2)]
+    tested_with = ({"tol": 0.1}, {"bias": 1.0, "tol": 0.2})
 
     def _fit(self, K: Any, y: Floats) -> dict[str, Any]:
         """Add the sample of least stability until the margin is close to its bound; return the report."""

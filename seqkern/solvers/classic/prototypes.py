@@ -1,7 +1,7 @@
 """Classifiers by prototypes, in the feature space of a kernel and among features."""
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -9,7 +9,7 @@ from scipy.optimize import minimize
 from scipy.special import expit
 
 from seqkern.core.errors import ParameterError
-from seqkern.core.parameters import flag, integer, real
+from seqkern.core.parameters import count, flag, integer, positive, real, share
 from seqkern.core.threads import one_thread
 from seqkern.core.types import Array, Bools, Floats, Ints
 from seqkern.solvers.capabilities import (
@@ -24,16 +24,7 @@ from seqkern.solvers.capabilities import (
 )
 from seqkern.solvers.contract import AnyClassSolver, stored
 from seqkern.solvers.costs import FitCost, FitWork
-from seqkern.solvers.shared import (
-    count,
-    gram_order,
-    order_by_content,
-    positive,
-    random_seed,
-    share,
-    weighted_features,
-    weighted_sums,
-)
+from seqkern.solvers.shared import gram_order, order_by_content, random_seed, weighted_features, weighted_sums
 
 
 def slope() -> Any:
@@ -445,10 +436,7 @@ class LVQ1(LearnedGramPrototypes):
     )
     max_iter: int = count(2000, "Maximum number of passes.")
 
-    @classmethod
-    def examples(cls) -> list[Self]:
-        """Return solvers for the contract suite."""
-        return [cls(), cls(n_prototypes=3, eta=0.1)]
+    tested_with = ({}, {"n_prototypes": 3, "eta": 0.1})
 
     def _learned(self, K: Floats, y: Ints) -> tuple[Floats, dict[str, Any]]:
         """Move the prototypes until they no longer change; return (γ, report)."""
@@ -608,10 +596,7 @@ class RelationalGLVQ(LearnedGramPrototypes):
     tol: float = positive(1e-6, "The fit has converged when a run of L-BFGS lowers the objective by at most this.")
     max_iter: int = count(1000, "Maximum number of iterations of a start.")
 
-    @classmethod
-    def examples(cls) -> list[Self]:
-        """Return solvers for the contract suite."""
-        return [cls(), cls(n_prototypes=2, slope=0.0, shrinkage=0.2)]
+    tested_with = ({}, {"n_prototypes": 2, "slope": 0.0, "shrinkage": 0.2})
 
     def _learned(self, K: Floats, y: Ints) -> tuple[Floats, dict[str, Any]]:
         """Descend from each start, and return γ of the prototypes of lowest cost, and the report."""
@@ -779,10 +764,7 @@ class GLVQ(FeaturePrototypes):
     summary = "GLVQ: typical feature vectors of each class, placed to separate the classes."
     declared = FeaturePrototypes.declared.but(effort=Effort(products=100.0))
 
-    @classmethod
-    def examples(cls) -> list[Self]:
-        """Return solvers for the contract suite."""
-        return [cls(), cls(n_prototypes=2, slope=0.0, standardise=False)]
+    tested_with = ({}, {"n_prototypes": 2, "slope": 0.0, "standardise": False})
 
     def _descended(self, X: Floats, same: Bools, start: Floats) -> Descent:
         """Return the end of the descent from a start."""
@@ -859,10 +841,7 @@ class GMLVQ(FeaturePrototypes):
         default=10, low=1, words=("all",), doc="Rows of Ω; all: as many as features, as for fewer features than `rank`."
     )
 
-    @classmethod
-    def examples(cls) -> list[Self]:
-        """Return solvers for the contract suite."""
-        return [cls(), cls(n_prototypes=2, rank=2, standardise=False)]
+    tested_with = ({}, {"n_prototypes": 2, "rank": 2, "standardise": False})
 
     def relevances(self) -> Floats:
         """Return Λ of the scaled features, float64 (d, d), of trace 1."""

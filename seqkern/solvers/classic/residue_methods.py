@@ -2,14 +2,14 @@
 
 import itertools
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 from scipy.special import expit, log_softmax
 
 from seqkern.core.errors import GramError, ParameterError
-from seqkern.core.parameters import flag, integer
+from seqkern.core.parameters import count, flag, integer, not_negative, positive, share
 from seqkern.core.threads import one_thread
 from seqkern.core.types import Array, Bools, Floats, Ints
 from seqkern.solvers import shared
@@ -94,17 +94,14 @@ class GOR(AnyClassSolver):
         "tables.",
     )
     pairs: bool = flag(default=False, doc="Count pairs of positions (GOR IV).")
-    pseudocount: float = shared.not_negative(
+    pseudocount: float = not_negative(
         1.0, "Pseudocount added to the residues of a class at each position, distributed as in all classes."
     )
-    pair_pseudocount: float = shared.not_negative(
+    pair_pseudocount: float = not_negative(
         300.0, "Pseudocount added to the pairs of a class, distributed as if residues were independent."
     )
 
-    @classmethod
-    def examples(cls) -> list[Self]:
-        """Return solvers for the contract suite."""
-        return [cls(letters=1), cls(letters=1, pairs=True, pair_pseudocount=1.0)]
+    tested_with = ({"letters": 1}, {"letters": 1, "pairs": True, "pair_pseudocount": 1.0})
 
     def _fit(self, K: Any, y: Array) -> dict[str, Any]:
         """Count residues and pairs of residues in each class, and return the report."""
@@ -272,26 +269,23 @@ class Network(AnyClassSolver):
     )
     input = "features"
 
-    hidden: int = shared.count(10, "Hidden units.")
-    alpha: float = shared.not_negative(0.01, "α, the penalty on squared weights.")
-    learning_rate: float = shared.positive(1e-3, "Initial learning rate of Adam.")
-    batch_size: int = shared.count(200, "Rows per step.")
-    validation: float = shared.share(
+    hidden: int = count(10, "Hidden units.")
+    alpha: float = not_negative(0.01, "α, the penalty on squared weights.")
+    learning_rate: float = positive(1e-3, "Initial learning rate of Adam.")
+    batch_size: int = count(200, "Rows per step.")
+    validation: float = share(
         0.1,
         "Share of the training groups (or rows) held out for early stopping. With 0, all rows are learned from, and "
         "their loss decides.",
         open_high=True,
     )
-    patience: int = shared.count(5, "Passes without improvement after which training stops.")
-    max_epochs: int = shared.count(200, "Maximum number of passes.")
+    patience: int = count(5, "Passes without improvement after which training stops.")
+    max_epochs: int = count(200, "Maximum number of passes.")
     seed: int = shared.random_seed(
         "Seed of the initial weights, the order of the rows, and the held-out groups.", largest=2**32 - 1
     )
 
-    @classmethod
-    def examples(cls) -> list[Self]:
-        """Return solvers for the contract suite."""
-        return [cls(hidden=4, learning_rate=0.2, batch_size=10, validation=0.2, patience=3)]
+    tested_with = ({"hidden": 4, "learning_rate": 0.2, "batch_size": 10, "validation": 0.2, "patience": 3},)
 
     def _fit(self, K: Any, y: Array, groups: npt.ArrayLike | None = None) -> dict[str, Any]:
         """Train pass by pass, keep the best network, and return the report."""

@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal, Self
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -14,7 +14,7 @@ from scipy.linalg.lapack import dtpttr
 
 from seqkern.core.errors import GramError, LabelError, ModelError, ParameterError
 from seqkern.core.linear_algebra import Definite
-from seqkern.core.parameters import choice, integer, real
+from seqkern.core.parameters import choice, count, integer, not_negative, positive
 from seqkern.core.progress import progress_bar
 from seqkern.core.threads import one_thread
 from seqkern.core.types import Array, Arrays, Floats, Header, Ints
@@ -41,7 +41,7 @@ from seqkern.kernels.vectors.marginal_likelihood import (
 from seqkern.solvers.capabilities import Effort, Traits, Variances
 from seqkern.solvers.contract import BinarySolver, RealSolver, stored
 from seqkern.solvers.costs import FLOP_NS, FitCost, FitWork, dense_algebra
-from seqkern.solvers.shared import KernelExpansion, count, operator_sums, random_seed
+from seqkern.solvers.shared import KernelExpansion, operator_sums, random_seed
 
 BLOCK = 64
 """Samples whose variances are computed at the same time. Blocks are filled up, so that the bits of a variance do not
@@ -216,19 +216,16 @@ class GaussianRegression(GaussianProcess, RealSolver):
     declared = Traits(semidefinite=True, operator=True, variances=True)
     learned = stored(**KernelExpansion.learned, scale="scale_", noise="noise_")
 
-    noise: float | str = real(
-        default="auto",
-        low=0,
-        words=("auto", "prior"),
-        doc="Variance of the errors of the labels; ``auto``: the value of greatest marginal likelihood; ``prior``: the "
+    noise: float | str = not_negative(
+        "auto",
+        "Variance of the errors of the labels; ``auto``: the value of greatest marginal likelihood; ``prior``: the "
         "same with a Gamma(2, 2) prior of the noise divided by the variance of the labels, for few samples.",
+        words=("auto", "prior"),
     )
-    scale: float | str = real(
-        default="auto",
-        low=0,
-        open_low=True,
+    scale: float | str = positive(
+        "auto",
+        "Factor of the kernel: the variance of the function where K(x, x) = 1; ``auto``: as for `noise`.",
         words=("auto",),
-        doc="Factor of the kernel: the variance of the function where K(x, x) = 1; ``auto``: as for `noise`.",
     )
     mean: Literal["constant", "zero"] = choice(
         default="constant", doc="Mean of the prior: a constant, estimated from the labels, or zero."
@@ -685,10 +682,7 @@ class GPR(GaussianRegression):
     )
     seed: int = random_seed("Seed of the draw, and of the random signs that estimate the log determinant on products.")
 
-    @classmethod
-    def examples(cls) -> list[Self]:
-        """Return solvers for the contract suite."""
-        return [cls(), cls(noise=0.05, mean="zero"), cls(most_samples=10)]
+    tested_with = ({}, {"noise": 0.05, "mean": "zero"}, {"most_samples": 10})
 
     def fit_cost(self, work: FitWork) -> FitCost:
         """Return the predicted cost of a fit: a Cholesky decomposition, and a reduction to choose parameters."""
@@ -837,10 +831,7 @@ class InducingGPR(GaussianRegression):
 
     n_inducing: int = count(500, "Inducing samples, at most.")
 
-    @classmethod
-    def examples(cls) -> list[Self]:
-        """Return solvers for the contract suite."""
-        return [cls(), cls(n_inducing=12, noise=0.05, scale=2.0, mean="zero")]
+    tested_with = ({}, {"n_inducing": 12, "noise": 0.05, "scale": 2.0, "mean": "zero"})
 
     @property
     def without_matrix(self) -> str:
@@ -979,19 +970,14 @@ class GPC(GaussianProcess, BinarySolver):
     learned = stored(**KernelExpansion.learned, scale="scale_")
     declared = Traits(semidefinite=True, variances=True, own_threshold=True, effort=Effort(cubes=1 / 3, copies=1.5))
 
-    scale: float | str = real(
-        default="auto",
-        low=0,
-        open_low=True,
-        words=("auto",),
-        doc="Factor of the kernel: the variance of the latent function where K(x, x) = 1; ``auto``: the value "
+    scale: float | str = positive(
+        "auto",
+        "Factor of the kernel: the variance of the latent function where K(x, x) = 1; ``auto``: the value "
         "of greatest marginal likelihood.",
+        words=("auto",),
     )
 
-    @classmethod
-    def examples(cls) -> list[Self]:
-        """Return solvers for the contract suite."""
-        return [cls(), cls(scale=3.0)]
+    tested_with = ({}, {"scale": 3.0})
 
     def fit_cost(self, work: FitWork) -> FitCost:
         """Return the predicted cost of a fit: a Cholesky decomposition for each Newton step."""

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from seqkern.core.checks import check_integer
 from seqkern.core.errors import ParameterError
-from seqkern.core.parameters import integer, numbers_by_name, real
+from seqkern.core.parameters import integer, numbers_by_name, share
 from seqkern.core.types import Array, Bools, Floats, Ints
 from seqkern.formats.residues import Residues
 from seqkern.sequences.labels import UNLABELLED
@@ -463,11 +463,9 @@ class SegmentLayer(Layer):
         "other classes have 1. By default the shortest true segment, ignoring fewer than 1% of a "
         "class.",
     )
-    weight: float | None = real(
-        default=None,
-        low=0,
-        high=1,
-        doc="w, below 1 because the probabilities already reflect the neighbours. By default the "
+    weight: float | None = share(
+        None,
+        "w, below 1 because the probabilities already reflect the neighbours. By default the "
         "value, among several, with the most residues correct.",
     )
 

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from seqkern.core.archive import nest, unnest
 from seqkern.core.memory import available_memory
-from seqkern.core.parameters import choice, integer, numbers
+from seqkern.core.parameters import choice, count, integer, numbers, positive
 from seqkern.core.threads import one_thread
 from seqkern.core.types import Array, Floats, Ints
 from seqkern.formats.residues import Residues, check_window
@@ -21,7 +21,6 @@ from seqkern.sequences.labels import UNLABELLED
 from seqkern.solvers.contract import Solver
 from seqkern.solvers.layers import _paths
 from seqkern.solvers.layers.chain import Layer
-from seqkern.solvers.shared import count, positive
 from seqkern.solvers.solver_specs import build_solver, solver_from_state
 
 # Windows of scores around residues, and explicit features of an RBF kernel on them.

@@ -1,7 +1,7 @@
 """The kernel Fisher discriminant: large distance between class means, small scatter within classes."""
 
 import warnings
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from sklearn.base import TransformerMixin
@@ -10,14 +10,14 @@ from seqkern.core.convergence import ignoring_unconverged
 from seqkern.core.errors import GramError
 from seqkern.core.linear_algebra import ROWS, Definite, centred
 from seqkern.core.matrices import are_few, largest_eigenpairs
-from seqkern.core.parameters import choice, integer
+from seqkern.core.parameters import choice, count, integer, positive
 from seqkern.core.threads import one_thread
 from seqkern.core.types import Floats, Ints
 from seqkern.solvers import _linear
 from seqkern.solvers.capabilities import Effort, Search, Traits
 from seqkern.solvers.contract import BinarySolver, Solver, stored
 from seqkern.solvers.costs import FitCost, FitWork
-from seqkern.solvers.shared import KernelExpansion, class_weights, cost, count, positive
+from seqkern.solvers.shared import KernelExpansion, class_weights, cost
 from seqkern.solvers.svm.svm import CSVC
 
 
@@ -100,14 +100,11 @@ class KernelFisher(KernelExpansion, BinarySolver):
         "parts of any size; or ``absolute``.",
     )
 
-    @classmethod
-    def examples(cls) -> list[Self]:
-        """Return solvers for the contract suite."""
-        return [
-            cls(),
-            cls(form="program"),
-            cls(epsilon=0.5, form="program", penalty="function", epsilon_scale="absolute"),
-        ]
+    tested_with = (
+        {},
+        {"form": "program"},
+        {"epsilon": 0.5, "form": "program", "penalty": "function", "epsilon_scale": "absolute"},
+    )
 
     def _fit(self, K: Floats, y: Floats) -> dict[str, Any]:
         """Solve for the direction, set its length and the threshold, and return the report."""
@@ -291,10 +288,7 @@ class SphericalSVC(KernelExpansion, BinarySolver):
     tol: float = positive(1e-3, "As in `CSVC`.")
     max_iter: int = count(10_000_000, "As in `CSVC`.")
 
-    @classmethod
-    def examples(cls) -> list[Self]:
-        """Return solvers for the contract suite."""
-        return [cls(tol=1e-6), cls(C=np.inf, ridge=10.0, tol=1e-6), cls(class_weight="balanced", tol=1e-6)]
+    tested_with = ({"tol": 1e-6}, {"C": np.inf, "ridge": 10.0, "tol": 1e-6}, {"class_weight": "balanced", "tol": 1e-6})
 
     def _fit(self, K: Floats, y: Floats) -> dict[str, Any]:
         """Sphere the matrix, train the C-SVM, fold the sphering into its coefficients, and return the report."""

@@ -4,13 +4,13 @@ If errors on both sides of the margin count (equality form), and in regression, 
 If only errors on the wrong side count (inequality form), a bounded quadratic program remains: lagrangian.py.
 """
 
-from typing import Any, Literal, Self
+from typing import Any, Literal
 
 import numpy as np
 
 from seqkern.core.errors import GramError, ParameterError
 from seqkern.core.linear_algebra import Definite, Indefinite, on_diagonal
-from seqkern.core.parameters import choice
+from seqkern.core.parameters import choice, count, positive
 from seqkern.core.threads import one_thread
 from seqkern.core.types import Bools, Floats, Ints
 from seqkern.kernels.kernel_operator import KernelOperator
@@ -18,7 +18,7 @@ from seqkern.solvers.capabilities import SEARCH_COST, Effort, Traits
 from seqkern.solvers.contract import BinarySolver, RealSolver
 from seqkern.solvers.products.losses import Squared
 from seqkern.solvers.products.subspace import fit_loss
-from seqkern.solvers.shared import KernelExpansion, class_weights, cost, count, positive, row_costs
+from seqkern.solvers.shared import KernelExpansion, class_weights, cost, row_costs
 
 # The Lagrangian SVM: the quadratic program ½ αᵀQα − Σα over α ≥ 0, with Q = Y(K + 11ᵀ)Y + D.
 #
@@ -291,10 +291,7 @@ class LSSVC(KernelExpansion, BinarySolver):
     )
     max_iter: int = count(1000, "Maximum number of iterations of the inequality form, one linear system each.")
 
-    @classmethod
-    def examples(cls) -> list[Self]:
-        """Return solvers for the contract suite."""
-        return [cls(), cls(C=3.0, form="inequality"), cls(form="inequality", class_weight="balanced")]
+    tested_with = ({}, {"C": 3.0, "form": "inequality"}, {"form": "inequality", "class_weight": "balanced"})
 
     def _fit(self, K: Any, y: Floats) -> dict[str, Any]:
         """Solve the linear system, or the quadratic program, and return the report."""

@@ -1,17 +1,18 @@
 """The direct multi-class SVM: all classes in one optimisation."""
 
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from scipy.linalg.lapack import dposv
 
+from seqkern.core.parameters import count, not_negative, positive
 from seqkern.core.threads import one_thread
 from seqkern.core.types import Array, Floats, Ints
 from seqkern.solvers.capabilities import SEARCH_COST, Effort, Traits
 from seqkern.solvers.contract import ClassSolver, stored
 from seqkern.solvers.costs import FitCost, FitWork
 from seqkern.solvers.multiclass import _direct_multiclass
-from seqkern.solvers.shared import cost, count, not_negative, positive, weighted_sums
+from seqkern.solvers.shared import cost, weighted_sums
 from seqkern.solvers.svm.libsvm import share_of
 
 # Newton steps for the direct multi-class SVM: joint moves of all variables inside their bounds.
@@ -172,10 +173,7 @@ class DirectMulticlass(ClassSolver):
         """Return the predicted cost of a fit: it grows with the number of classes."""
         return super().fit_cost(work).times(max(2, work.classes))
 
-    @classmethod
-    def examples(cls) -> list[Self]:
-        """Return solvers for the contract suite."""
-        return [cls(tol=1e-6), cls(C=20.0, bias=0.0, tol=1e-5)]
+    tested_with = ({"tol": 1e-6}, {"C": 20.0, "bias": 0.0, "tol": 1e-5})
 
     def _fit(self, K: Any, y: Array) -> dict[str, Any]:
         """Minimise the dual, compute the optimality of the solution, and return the report."""

@@ -269,12 +269,7 @@ class BinaryTree(BinaryEnsemble):
         for level, own in enumerate(order[:-1]):
             yield order[level:], partial(against_rest, own)
 
-    @classmethod
-    def examples(cls) -> list[Self]:
-        """Return solvers for the contract suite."""
-        from seqkern.solvers.svm.primal import PrimalSVC  # imported here: only the contract suite needs it
-
-        return [cls(PrimalSVC(tol=1e-9))]
+    tested_with = ("binary_tree:binary=(primal_svc:tol=1e-9)",)
 
     @property
     def order_(self) -> Ints:
@@ -366,14 +361,7 @@ class OneAgainstRest(BinaryEnsemble):
         for place in range(len(classes)):
             yield np.arange(len(classes)), partial(against_rest, place)
 
-    @classmethod
-    def examples(cls) -> list[Self]:
-        """Return solvers for the contract suite."""
-        # imported here: only the contract suite needs it
-        from seqkern.solvers.psvm.psvm import PSVC
-        from seqkern.solvers.svm.svm import CSVC
-
-        return [cls(CSVC(C=5.0, tol=1e-6)), cls(PSVC())]
+    tested_with = ("one_against_rest:binary=(csvc:C=5,tol=1e-6)", "one_against_rest:binary=psvc")
 
     def _decide(self, K: Any, columns: Ints) -> Floats:
         """Return the classifiers' decisions, (m, classes)."""

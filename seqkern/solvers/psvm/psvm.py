@@ -2,11 +2,11 @@
 
 import warnings
 from dataclasses import replace
-from typing import Any, Literal, Self
+from typing import Any, Literal
 
 import numpy as np
 
-from seqkern.core.parameters import choice, real
+from seqkern.core.parameters import choice, count, not_negative, positive, real
 from seqkern.core.types import Floats, Ints
 from seqkern.gram.matrix import GramRows
 from seqkern.solvers.capabilities import Effort, Search, Traits
@@ -14,7 +14,7 @@ from seqkern.solvers.checking import ConstantColumnWarning, check_size
 from seqkern.solvers.contract import BinarySolver, RealSolver, Solver, stored
 from seqkern.solvers.costs import FitCost, FitWork
 from seqkern.solvers.psvm.qp import decide, stays_outside
-from seqkern.solvers.shared import cost, count, not_negative, positive
+from seqkern.solvers.shared import cost
 
 # Detection of kernel matrices with a dominant diagonal, for which the P-SVM needs a small C.
 #
@@ -111,15 +111,12 @@ class PotentialSVM(Solver):
         """Return whether `K` is a large memory map, read in parts, or a LinearOperator."""
         return stays_outside(K, self.cache_size)
 
-    @classmethod
-    def examples(cls) -> list[Self]:
-        """Return solvers for the contract suite."""
-        return [
-            cls(),
-            cls(C=np.inf, epsilon=0.5, epsilon_scale="absolute"),
-            cls(C=0.02, epsilon=0.0),
-            cls(kernel="features"),
-        ]
+    tested_with = (
+        {},
+        {"C": np.inf, "epsilon": 0.5, "epsilon_scale": "absolute"},
+        {"C": 0.02, "epsilon": 0.0},
+        {"kernel": "features"},
+    )
 
     def fit_cost(self, work: FitWork) -> FitCost:
         """Return the predicted cost of a fit: the smaller ε, the more columns take part."""

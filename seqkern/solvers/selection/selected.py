@@ -12,7 +12,7 @@ from sklearn.base import clone
 from seqkern.core.archive import nest, unnest
 from seqkern.core.convergence import unconverged
 from seqkern.core.errors import ParameterError
-from seqkern.core.parameters import component, integer
+from seqkern.core.parameters import component, count, integer
 from seqkern.core.types import Array, Floats, Ints
 from seqkern.kernels.vectors import _vector
 from seqkern.sequences.sampling import deal
@@ -244,9 +244,7 @@ class SelectedClassifier(ClassSolver):
         "binary solver learns several classes by pairwise voting. In a spec, a grid: ``{solver: "
         "nusvc, nu: [0.1, 0.3]}``.",
     )
-    n_features: int | list[int] = integer(
-        default=20, low=1, several=True, list_parameter=True, doc="F, or several values to choose from."
-    )
+    n_features: int | list[int] = count(20, "F, or several values to choose from.", several=True, list_parameter=True)
     scaler: ExpressionScaler | None = component(
         "scaler", default=None, list_parameter=True, doc="Scaler of the features, fitted in each part."
     )

@@ -9,6 +9,7 @@ import numpy as np
 
 from seqkern.core.convergence import ignoring_unconverged
 from seqkern.core.errors import ParameterError
+from seqkern.core.parameters import count, positive
 from seqkern.core.progress import progress_counter
 from seqkern.core.threads import one_thread
 from seqkern.core.types import Array, Floats, Ints
@@ -19,7 +20,7 @@ from seqkern.solvers.checking import check_size, largest_value
 from seqkern.solvers.costs import FitCost, FitWork, dense_algebra
 from seqkern.solvers.products.losses import Loss
 from seqkern.solvers.products.subspace import MOST_PRODUCTS, fit_loss, root
-from seqkern.solvers.shared import KernelExpansion, count, positive, weighted_sums
+from seqkern.solvers.shared import KernelExpansion, weighted_sums
 from seqkern.solvers.svm._smo import Minimiser, RowCache
 
 # The shared base of the LIBSVM solvers: the call through scikit-learn, and measures of the solution.

@@ -1,11 +1,12 @@
 """The C-SVM without a Gram matrix: dual coordinate descent over feature vectors."""
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 
 from seqkern.core.matrices import is_sparse
+from seqkern.core.parameters import count, positive
 from seqkern.core.progress import progress_counter
 from seqkern.core.types import Floats, Ints
 from seqkern.kernels.decisions import LARGEST_SET, DeferredImplicit
@@ -16,7 +17,7 @@ from seqkern.solvers.checking import EPSILON, largest_value
 from seqkern.solvers.contract import BinarySolver
 from seqkern.solvers.products.losses import Hinge, best_bias
 from seqkern.solvers.products.subspace import fit_loss
-from seqkern.solvers.shared import KernelExpansion, class_weights, cost, count, positive, random_seed, row_costs
+from seqkern.solvers.shared import KernelExpansion, class_weights, cost, random_seed, row_costs
 
 # Dual coordinate descent for the C-SVM with an unpenalised bias, and its certificate of optimality.
 #
@@ -452,11 +453,10 @@ class LinearSVC(KernelExpansion, BinarySolver):
     max_epochs: int = count(1000, "Maximum number of passes, or products; partial passes count in proportion.")
     seed: int = random_seed("Seed of the order of the records.")
 
-    @classmethod
-    def examples(cls) -> list[Self]:
-        """Return solvers for the contract suite."""
-        exact: dict[str, Any] = {"tol": 1e-9, "max_epochs": 100_000}
-        return [cls(**exact), cls(C=0.3, class_weight="balanced", **exact)]
+    tested_with = (
+        {"tol": 1e-9, "max_epochs": 100_000},
+        {"C": 0.3, "class_weight": "balanced", "tol": 1e-9, "max_epochs": 100_000},
+    )
 
     def _fit(self, K: Any, y: Floats) -> dict[str, Any]:
         """Run dual coordinate descent, and keep nonzero coefficients."""

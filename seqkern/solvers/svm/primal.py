@@ -1,7 +1,7 @@
 """Linear classification of very many samples in the primal, with squared hinge loss or least squares."""
 
 from collections.abc import Callable, Iterator
-from typing import Any, ClassVar, Literal, NamedTuple, Self
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -9,7 +9,7 @@ from scipy.linalg import cho_factor, cho_solve
 
 from seqkern.core.errors import GramError
 from seqkern.core.matrices import is_sparse
-from seqkern.core.parameters import choice
+from seqkern.core.parameters import choice, count, positive
 from seqkern.core.threads import one_thread
 from seqkern.core.types import Floats, Ints
 from seqkern.kernels.features import FeatureBlocks
@@ -22,10 +22,8 @@ from seqkern.solvers.shared import (
     FeatureWeights,
     class_weights,
     cost,
-    count,
     factors_of_codes,
     operator_sums,
-    positive,
     take_rows,
     weighted_sums,
 )
@@ -576,15 +574,12 @@ class PrimalSVC(FeatureWeights):
         "Maximum number of Newton steps; with logistic loss, products. On an operator ten products count as one.",
     )
 
-    @classmethod
-    def examples(cls) -> list[Self]:
-        """Return solvers for the contract suite."""
-        return [
-            cls(tol=1e-9),
-            cls(C=0.3, loss="squared", tol=1e-9),
-            cls(class_weight="balanced", tol=1e-9),
-            cls(loss="logistic", tol=1e-9),
-        ]
+    tested_with = (
+        {"tol": 1e-9},
+        {"C": 0.3, "loss": "squared", "tol": 1e-9},
+        {"class_weight": "balanced", "tol": 1e-9},
+        {"loss": "logistic", "tol": 1e-9},
+    )
 
     @property
     def traits(self) -> Traits:

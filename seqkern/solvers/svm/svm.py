@@ -1,19 +1,20 @@
 """Support vector machines: LIBSVM's quadratic programs for classes, numbers and one class."""
 
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from seqkern.core.errors import ParameterError
-from seqkern.core.parameters import changed, choice
+from seqkern.core.parameters import changed, choice, not_negative, share
 from seqkern.core.types import Array, Floats, Ints
 from seqkern.gram.matrix import GramRows
 from seqkern.kernels.kernel_operator import KernelOperator
 from seqkern.solvers.capabilities import SEARCH_COST, Effort, Search
 from seqkern.solvers.contract import BinarySolver, RealSolver, count_rows
 from seqkern.solvers.products.losses import Hinge, Huber, Insensitive, SquaredHinge, SquaredInsensitive
-from seqkern.solvers.shared import class_weights, cost, not_negative, row_costs, share, weighted_sums
+from seqkern.solvers.shared import class_weights, cost, row_costs, weighted_sums
 from seqkern.solvers.svm.libsvm import (
     AT_BOUND,
     SOON,
@@ -30,6 +31,12 @@ if TYPE_CHECKING:
     from sklearn.utils import Tags
 
     from seqkern.solvers.capabilities import LeaveOneOut
+
+
+def tolerance(unit: str, more: str = "") -> Any:
+    """Redeclare the tolerance of LIBSVM, in units of `unit`; `more` follows."""
+    what = f"the largest violation of the optimality conditions, in units of {unit}, is below this{more}"
+    return changed(default=1e-3, doc=f"LIBSVM stops when {what}.")
 
 
 class CSVC(LibsvmSolver, BinarySolver):
@@ -115,15 +122,12 @@ class CSVC(LibsvmSolver, BinarySolver):
         """Whether errors are squared; a hard margin has none."""
         return self.slack == "squared" and bool(np.isfinite(self.C))
 
-    @classmethod
-    def examples(cls) -> list[Self]:
-        """Return solvers for the contract suite."""
-        return [
-            cls(tol=1e-6),
-            cls(C=0.3, class_weight="balanced", tol=1e-6),
-            cls(C=np.inf, tol=1e-6),
-            cls(slack="squared", class_weight="balanced", tol=1e-9),
-        ]
+    tested_with: ClassVar[Sequence[Any]] = (
+        {"tol": 1e-6},
+        {"C": 0.3, "class_weight": "balanced", "tol": 1e-6},
+        {"C": np.inf, "tol": 1e-6},
+        {"slack": "squared", "class_weight": "balanced", "tol": 1e-9},
+    )
 
     def _fit(self, K: Any, y: Floats) -> dict[str, Any]:
         """Run LIBSVM's algorithm and measure its solution; on an operator, minimise on products."""
@@ -288,20 +292,14 @@ class SVR(LibsvmSolver, RealSolver):
         default="insensitive",
         doc="Cost of an error beyond ε: in proportion, its square, or in proportion with squares below (Huber's).",
     )
-    tol: float = changed(
-        default=1e-3,
-        doc="LIBSVM stops when the largest violation of the optimality conditions, in units of y, is below this.",
-    )
+    tol: float = tolerance("y")
 
-    @classmethod
-    def examples(cls) -> list[Self]:
-        """Return solvers for the contract suite."""
-        return [
-            cls(tol=1e-6),
-            cls(C=10.0, epsilon=0.0, tol=1e-6),
-            cls(loss="squared_insensitive", tol=1e-9),
-            cls(C=3.0, epsilon=0.3, loss="huber", tol=1e-9),
-        ]
+    tested_with = (
+        {"tol": 1e-6},
+        {"C": 10.0, "epsilon": 0.0, "tol": 1e-6},
+        {"loss": "squared_insensitive", "tol": 1e-9},
+        {"C": 3.0, "epsilon": 0.3, "loss": "huber", "tol": 1e-9},
+    )
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -404,16 +402,9 @@ class NuSVR(LibsvmSolver, RealSolver):
         "ν: at most this share of the training rows have an error beyond ε, at least this share are support vectors.",
         open_low=True,
     )
-    tol: float = changed(
-        default=1e-3,
-        doc="LIBSVM stops when the largest violation of the optimality conditions, in units of y, is below this; it "
-        "works in single precision, so with a large C a fit may not converge.",
-    )
+    tol: float = tolerance("y", "; it works in single precision, so with a large C a fit may not converge")
 
-    @classmethod
-    def examples(cls) -> list[Self]:
-        """Return solvers for the contract suite."""
-        return [cls(tol=1e-6), cls(C=10.0, nu=0.2, tol=1e-5)]
+    tested_with = ({"tol": 1e-6}, {"C": 10.0, "nu": 0.2, "tol": 1e-5})
 
     def _fit(self, K: Floats, y: Floats) -> dict[str, Any]:
         """Run LIBSVM and measure its solution."""
@@ -540,10 +531,8 @@ class NuSVC(LibsvmSolver, BinarySolver):
         "largest feasible value is 2·min(l₊, l₋)/l.",
         open_low=True,
     )
-    tol: float = changed(
-        default=1e-3,
-        doc="LIBSVM stops when the largest violation of the optimality conditions, in units of the "
-        "mean diagonal of K, is below this; it works in single precision, so below about 1e-6 a fit may not converge.",
+    tol: float = tolerance(
+        "the mean diagonal of K", "; it works in single precision, so below about 1e-6 a fit may not converge"
     )
 
     def leave_one_out(self, K: Any, y: Array, *, limited: bool = True) -> "LeaveOneOut | None":
@@ -569,10 +558,7 @@ class NuSVC(LibsvmSolver, BinarySolver):
                 remedy="give a smaller nu, or solver csvc",
             )
 
-    @classmethod
-    def examples(cls) -> list[Self]:
-        """Return solvers for the contract suite."""
-        return [cls(nu=0.1, tol=1e-6), cls(tol=1e-6)]
+    tested_with = ({"nu": 0.1, "tol": 1e-6}, {"tol": 1e-6})
 
     def _fit(self, K: Floats, y: Floats) -> dict[str, Any]:
         """Run LIBSVM, with a smaller tolerance if the margin is small."""
@@ -723,16 +709,9 @@ class OneClassSVM(LibsvmSolver, BinarySolver):
         "ν: at most this share of the learned rows lie outside, at least this share are support vectors.",
         open_low=True,
     )
-    tol: float = changed(
-        default=1e-3,
-        doc="LIBSVM stops when the largest violation of the optimality conditions, in units of the "
-        "mean diagonal of K, is below this.",
-    )
+    tol: float = tolerance("the mean diagonal of K")
 
-    @classmethod
-    def examples(cls) -> list[Self]:
-        """Return solvers for the contract suite."""
-        return [cls(tol=1e-7), cls(nu=0.2, tol=1e-7)]
+    tested_with = ({"tol": 1e-7}, {"nu": 0.2, "tol": 1e-7})
 
     def _fit(self, K: Any, y: Floats | None) -> dict[str, Any]:
         """Run LIBSVM's algorithm on the positives and measure its solution, or minimise on an operator's products."""

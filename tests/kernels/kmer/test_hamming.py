@@ -17,6 +17,7 @@ from seqkern.kernels.kmer.hamming import HammingBlock, hamming_costs
 from seqkern.kernels.kmer.kmers import find_kmers
 from seqkern.kernels.planner import Workload
 from seqkern.kernels.products import _product
+from seqkern.kernels.products.product import Span
 
 ALGORITHMS = ("diagonals", "pairs")
 LENGTHS = (1, 2, 7, 10, 15, 16, 20, 31)
@@ -51,7 +52,7 @@ def matrix(rows, cols=None, dtype=np.int64, spans=None, factor=1, upper=False):
     out = np.zeros((len(rows.squares), len(cols.squares)), dtype=dtype)
     for a, b, c, d in spans or [(0, *out.shape[:1], 0, out.shape[1])]:
         sums = np.zeros((b - a, d - c), dtype=dtype)
-        rows.accumulate(a, cols, c, d, factor, upper, sums)
+        rows.accumulate(cols, Span(a, c, d, factor, upper), sums)
         out[a:b, c:d] = sums
     return out
 

@@ -25,6 +25,8 @@ class ByMatrix:
 class PairKernel(HammingAdditive, ByMatrix):
     """What a family offers, with any values for the distances."""
 
+    n_threads = None
+
     def __init__(self, values, *, weights=None, reverse_complement=False, centred=False):
         self.values = values
         self.weights = weights or [1.0] * len(values)

@@ -2,6 +2,7 @@
 
 import tracemalloc
 from collections import Counter
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -156,8 +157,13 @@ def test_transform_has_the_same_bits_at_any_level_and_number_of_threads(dtype):
 
 def operator(X=DNA, length=7, **options):
     """Return an operator of a truncated kernel."""
-    values = [2.0, 1.0, 0.25, 0.125, *[0.0] * (length - 3)]
-    return HammingOperator(X, length, values, **{"both_strands": True, **options})
+    kernel = SimpleNamespace(
+        reverse_complement=True,
+        n_threads=options.get("n_threads"),
+        _pair_weights=lambda size, length: [2.0, 1.0, 0.25, 0.125, *[0.0] * (length - 3)],
+        _window_weights=lambda X, length: options.get("window_weights"),
+    )
+    return HammingOperator(kernel, X, length)
 
 
 def test_threads_and_parts_of_the_table_do_not_change_bits(monkeypatch):

@@ -8,7 +8,7 @@ from seqkern.core.errors import SequenceError
 from seqkern.kernels import GappyKernel, MismatchKernel
 from seqkern.kernels.kmer.inexact import TrieBlock
 from seqkern.kernels.kmer.kmers import Lists, Windows, cost_rule, mismatch_rule, subsequence_rule
-from seqkern.kernels.products.product import SparseBlock
+from seqkern.kernels.products.product import Span, SparseBlock
 from seqkern.sequences.alphabets import as_alphabet
 
 AMINO = "ACDEFGHIKLMNPQRSTVWY"
@@ -39,7 +39,7 @@ def sparse(rule, words, presence, like=None):
 def sums(rows, cols, span, first, last, upper, dtype=np.int64, factor=3):
     """Return the sums of the rows of a span; with `upper` only what is asked for."""
     out = np.full((span[1] - span[0], last - first), 5, dtype=dtype)
-    rows.accumulate(span[0], cols, first, last, factor, upper, out)
+    rows.accumulate(cols, Span(span[0], first, last, factor, upper), out)
     if upper:
         for i in range(*span):
             out[i - span[0], : max(0, i - first)] = 0

@@ -5,6 +5,7 @@ import itertools
 import numpy as np
 import pytest
 from naive import encode, random_strings
+from sklearn.base import clone
 
 from seqkern.core.errors import ParameterError, SequenceError
 from seqkern.kernels import ShiftedWeightedDegreeKernel, WeightedDegreeKernel
@@ -12,7 +13,7 @@ from seqkern.kernels.decisions import fold
 from seqkern.kernels.kmer.oligo import OligoKernel
 from seqkern.kernels.positional import _position_weights as loops
 from seqkern.kernels.positional import weighted_degree
-from seqkern.kernels.positional.weighted_degree import PositionWeights, of_kernel
+from seqkern.kernels.positional.weighted_degree import PositionWeights
 
 PROTEIN = "ACDEFGHIKLMNPQRSTVWY"
 LENGTH = 34
@@ -99,7 +100,7 @@ def test_every_prefix_gives_the_same(kernel, name, prefix):
     support, new, _ = SETS[name]
     support, new = encode(support), encode(new)
     coefficients = draw(len(support))
-    weights = of_kernel(kernel, support, coefficients, min(prefix, kernel.degree))
+    weights = PositionWeights(kernel, support, coefficients, min(prefix, kernel.degree))
     close(weights.values(new), kernel, new, support, coefficients)
 
 
@@ -141,14 +142,7 @@ def test_blocks_and_threads_do_not_change_a_bit(kernel, monkeypatch):
     spans = list(weighted_degree.blocks(starts, 77))
     assert {span.stop - span.start for span in spans[:-1]} == {70}
     for n_threads in (1, 3):
-        weights = PositionWeights(
-            support,
-            coefficients,
-            kernel.length_weights(),
-            kernel.start_weights(LENGTH),
-            kernel.shifts(LENGTH),
-            n_threads=n_threads,
-        )
+        weights = PositionWeights(clone(kernel).set_params(n_threads=n_threads), support, coefficients)
         np.testing.assert_array_equal(weights.scan(whole.codes, starts, n_threads=n_threads), expected)
 
 

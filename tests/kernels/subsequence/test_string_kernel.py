@@ -12,7 +12,7 @@ from naive_subsequence import by_lengths, by_listing, by_recursion, features, ma
 from seqkern.core.errors import ParameterError, SequenceError
 from seqkern.kernels import StringKernel, blocks, decisions
 from seqkern.kernels.products import _product
-from seqkern.kernels.subsequence.chains import Chains, powers
+from seqkern.kernels.subsequence.chains import powers
 from seqkern.kernels.subsequence.subsequence import definite, length_nodes, letter_weights
 from seqkern.sequences.sequence_set import SequenceSet
 
@@ -304,7 +304,7 @@ def test_wide_numbers_have_the_bits_of_doubles():
     for n, up_to in ((1, False), (3, False), (10, False), (4, True), (None, False)):
         for decay in (1.0, 0.5, 0.3, 0.01):
             for weights in (np.eye(4), np.full((4, 4), 0.3) + 0.7 * np.eye(4)):
-                made = Subsequences(X, Chains.of(n, up_to, decay, weights))
+                made = Subsequences(StringKernel(n, decay, up_to=up_to, matching=weights.tolist()), X)
                 for i in range(len(X)):
                     record = made.records(np.array([i]))
                     mantissa, power = _subsequence.wide_value(made.recursion, record, record)

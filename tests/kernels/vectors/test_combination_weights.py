@@ -10,12 +10,12 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC
 
 from seqkern.core.errors import LabelError
+from seqkern.kernels import CombinationKernel, SpectrumKernel
 from seqkern.kernels.vectors.combination import (
     centred_products,
     class_signs,
     learn_alignment,
     learn_mkl,
-    learn_weights,
     targets,
     variance,
 )
@@ -41,8 +41,8 @@ SCALES = np.array([variance(K) for K in GRAMS])
 
 
 def learn(grams, y, **changed):
-    options = {"rule": "mkl", "scale": "variance", "joint": True, "p": 1, "cost": 1.0, "tol": 1e-3, "max_iter": 200}
-    return learn_weights(grams, y, **{**options, **changed})
+    """Return a combination kernel with the weights of MKL, or of the given options."""
+    return CombinationKernel([SpectrumKernel(1)] * len(grams), **{"weights": "mkl", **changed}).learn_from(grams, y)
 
 
 # ---- alignment ----------------------------------------------------------------------------------
@@ -120,7 +120,7 @@ def test_joint_alignment_solves_its_quadratic_program(name):
 
 def test_two_kernels_align_best_where_a_fine_grid_says():
     for first, second in itertools.combinations(GRAMS, 2):
-        weights = learn([first, second], Y, rule="alignment", scale=None).weights
+        weights = learn([first, second], Y, weights="alignment", scale=None).weights_
         grid = np.linspace(0, 1, 20001)
         products, a = centred_products([first, second]), [np.sum(centred(K) * np.outer(Y, Y)) for K in (first, second)]
         norms = np.sqrt(
@@ -263,7 +263,7 @@ def test_simple_mkl_keeps_the_larger_of_one_kernel_on_two_scales():
 
 
 def test_large_p_gives_equal_weights():
-    spread = [np.ptp(learn(GRAMS, Y, p=p).weights) for p in (1, 1.5, 3, 10, 100)]
+    spread = [np.ptp(learn(GRAMS, Y, p=p).weights_) for p in (1, 1.5, 3, 10, 100)]
     assert all(after < before for before, after in itertools.pairwise(spread))
     assert spread[-1] < 1e-3
 
@@ -271,84 +271,84 @@ def test_large_p_gives_equal_weights():
 def test_too_few_tries_are_a_warning_with_the_gap_and_a_field():
     with pytest.warns(ConvergenceWarning, match="after 2 weights with a relative duality gap of"):
         found = learn(GRAMS, Y, tol=1e-6, max_iter=2)
-    assert not found.report["converged"]
-    assert found.report["gap"] > 1e-6 * found.report["objective"]
+    assert not found.report_["converged"]
+    assert found.report_["gap"] > 1e-6 * found.report_["objective"]
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert learn(GRAMS, Y, tol=1e-6).report["converged"]
+        assert learn(GRAMS, Y, tol=1e-6).report_["converged"]
 
 
 @pytest.mark.parametrize("p", [1, 2])
 def test_a_large_cost_needs_machines_that_are_solved_better(p):
     grams = [*GRAMS[:2], GRAMS[3]]
-    exact = [learn(grams, Y, p=p, cost=cost, tol=1e-5) for cost in (1e3, 1e5)]
-    assert all(one.report["converged"] for one in exact)
+    exact = [learn(grams, Y, p=p, C=cost, tol=1e-5) for cost in (1e3, 1e5)]
+    assert all(one.report_["converged"] for one in exact)
     # all units are separable: with any large cost the margin is hard
-    assert exact[0].report["objective"] == pytest.approx(exact[1].report["objective"], rel=2e-5)
-    np.testing.assert_allclose(exact[0].weights, exact[1].weights, atol=2e-2)
+    assert exact[0].report_["objective"] == pytest.approx(exact[1].report_["objective"], rel=2e-5)
+    np.testing.assert_allclose(exact[0].weights_, exact[1].weights_, atol=2e-2)
 
 
 @pytest.mark.parametrize("p", [1, 2])
 def test_one_kernel_has_all_the_weight(p):
     found = learn(GRAMS[:1], Y, p=p, tol=1e-6)
-    assert found.weights.tolist() == [1.0]
-    assert found.report["converged"]
+    assert found.weights_.tolist() == [1.0]
+    assert found.report_["converged"]
 
 
 # ---- all rules ----------------------------------------------------------------------------------
 
 ALL = [
-    {"rule": "uniform"},
-    {"rule": "alignment"},
-    {"rule": "alignment", "joint": False},
-    {"rule": "mkl", "tol": 1e-6},
-    {"rule": "mkl", "tol": 1e-6, "p": 1.5},
+    {"weights": "uniform"},
+    {"weights": "alignment"},
+    {"weights": "alignment", "alignment": "independent"},
+    {"weights": "mkl", "tol": 1e-6},
+    {"weights": "mkl", "tol": 1e-6, "p": 1.5},
 ]
 
 
 @pytest.mark.parametrize("options", ALL, ids=str)
 def test_the_scale_of_a_kernel_does_not_matter(options):
     found = learn(GRAMS, Y, **options)
-    assert found.weights.sum() == pytest.approx(1, abs=1e-12)
+    assert found.weights_.sum() == pytest.approx(1, abs=1e-12)
     # powers of two: every step has the same bits
     scaled = learn([K * 4.0**k for k, K in enumerate(GRAMS)], Y, **options)
-    np.testing.assert_array_equal(scaled.weights, found.weights)
-    np.testing.assert_array_equal(scaled.scales, found.scales * 4.0 ** np.arange(4))
+    np.testing.assert_array_equal(scaled.weights_, found.weights_)
+    np.testing.assert_array_equal(scaled.scales_, found.scales_ * 4.0 ** np.arange(4))
 
 
 def test_the_sum_of_scaled_kernels_has_a_variance_of_one():
     for options in ALL:
         found = learn(GRAMS, Y, **options)
-        total = sum(w / s * K for w, s, K in zip(found.weights, found.scales, GRAMS, strict=True))
+        total = sum(w / s * K for w, s, K in zip(found.weights_, found.scales_, GRAMS, strict=True))
         assert np.trace(centred(total)) / N == pytest.approx(1, rel=1e-12)
 
 
 @pytest.mark.parametrize("options", ALL, ids=str)
 def test_two_of_a_kind_share_their_weight(options):
     found = learn([GRAMS[0], GRAMS[1], GRAMS[0], GRAMS[3]], Y, **options)
-    assert found.weights[0] == pytest.approx(found.weights[2], rel=1e-5)
-    assert found.weights[0] > 0
-    if options["rule"] == "alignment" and options.get("joint", True):
+    assert found.weights_[0] == pytest.approx(found.weights_[2], rel=1e-5)
+    assert found.weights_[0] > 0
+    if options["weights"] == "alignment" and "alignment" not in options:
         alone = learn([GRAMS[0], GRAMS[1], GRAMS[3]], Y, **options)
-        assert found.weights[0] + found.weights[2] == pytest.approx(alone.weights[0], rel=1e-5)
-    if options.get("p", 1) == 1 and options["rule"] == "mkl":
+        assert found.weights_[0] + found.weights_[2] == pytest.approx(alone.weights_[0], rel=1e-5)
+    if options.get("p", 1) == 1 and options["weights"] == "mkl":
         alone = learn([GRAMS[0], GRAMS[1], GRAMS[3]], Y, **options)
-        assert found.weights[0] + found.weights[2] == pytest.approx(alone.weights[0], abs=5e-3)
+        assert found.weights_[0] + found.weights_[2] == pytest.approx(alone.weights_[0], abs=5e-3)
 
 
 @pytest.mark.parametrize("options", ALL, ids=str)
 def test_a_constant_kernel_gets_no_weight(options):
     found = learn([GRAMS[0], np.full((N, N), 3.0), GRAMS[1]], Y, **options)
-    assert found.weights[1] == 0
-    np.testing.assert_array_equal(found.weights[[0, 2]], learn([GRAMS[0], GRAMS[1]], Y, **options).weights)
-    only = learn([np.ones((N, N)), np.ones((N, N))], Y, **options) if options["rule"] == "uniform" else None
-    assert only is None or only.weights.tolist() == [0.5, 0.5]
+    assert found.weights_[1] == 0
+    np.testing.assert_array_equal(found.weights_[[0, 2]], learn([GRAMS[0], GRAMS[1]], Y, **options).weights_)
+    only = learn([np.ones((N, N)), np.ones((N, N))], Y, **options) if options["weights"] == "uniform" else None
+    assert only is None or only.weights_.tolist() == [0.5, 0.5]
 
 
 def test_kernels_without_alignment_get_equal_weights_and_a_warning():
     with pytest.warns(UserWarning, match="no kernel is aligned"):
-        found = learn([3 * np.eye(N) - np.outer(Y, Y), 2 * np.eye(N) - np.outer(Y, Y)], Y, rule="alignment")
-    assert found.weights.tolist() == [0.5, 0.5]
+        found = learn([3 * np.eye(N) - np.outer(Y, Y), 2 * np.eye(N) - np.outer(Y, Y)], Y, weights="alignment")
+    assert found.weights_.tolist() == [0.5, 0.5]
 
 
 def test_labels_that_cannot_be_learned_from():
@@ -356,11 +356,11 @@ def test_labels_that_cannot_be_learned_from():
         learn(GRAMS, REAL)
     for rule in ("mkl", "alignment"):
         with pytest.raises(LabelError, match="learned without labels"):
-            learn(GRAMS, None, rule=rule)
+            learn(GRAMS, None, weights=rule)
         with pytest.raises(LabelError, match="are the same"):
-            learn(GRAMS, ONES(N), rule=rule)
+            learn(GRAMS, ONES(N), weights=rule)
         with pytest.raises(LabelError, match="NaN"):
-            learn(GRAMS, np.where(Y > 0, np.nan, REAL), rule=rule)
+            learn(GRAMS, np.where(Y > 0, np.nan, REAL), weights=rule)
         with pytest.raises(LabelError, match="30 samples"):
-            learn(GRAMS, Y[:-1], rule=rule)
-    assert learn(GRAMS, None, rule="uniform").weights.tolist() == [0.25] * 4
+            learn(GRAMS, Y[:-1], weights=rule)
+    assert learn(GRAMS, None, weights="uniform").weights_.tolist() == [0.25] * 4

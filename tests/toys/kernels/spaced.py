@@ -21,10 +21,11 @@ class SpacedKernel(KmerKernel):
         doc="How to compute: a product of dense vectors, or posting lists. The numbers are the same.",
     )
 
-    @classmethod
-    def examples(cls):
-        """Return kernels for the contract suite."""
-        return [cls(), cls([1, 2], step=3, weights=[1, 0.5]), cls(2, reverse_complement=True, presence=True)]
+    tested_with = (
+        {},
+        {"k": [1, 2], "step": 3, "weights": [1, 0.5]},
+        {"k": 2, "reverse_complement": True, "presence": True},
+    )
 
     def _min_length(self):
         """Return how many residues the longest k-mer spans."""

@@ -7,17 +7,16 @@ defines a multi-class statistic. All are fast: a few passes over the matrix.
 import math
 from collections.abc import Callable, Iterator
 from fractions import Fraction
-from typing import Literal, Self
+from typing import Literal
 
 import numpy as np
 from scipy.spatial.distance import cdist
 from scipy.stats import rankdata
 
 from seqkern.core.errors import ParameterError
-from seqkern.core.parameters import choice, flag, integer
+from seqkern.core.parameters import choice, count, flag, integer
 from seqkern.core.types import Array, Bools, Floats, Ints
 from seqkern.solvers.selection.selectors.selector import Selector
-from seqkern.solvers.shared import count
 
 
 class PearsonSelector(Selector):
@@ -95,10 +94,7 @@ class TSelector(MomentSelector):
 
     equal_variance: bool = flag(default=False, doc="Assume the same variance in both classes.")
 
-    @classmethod
-    def examples(cls) -> list[Self]:
-        """Return selectors for the contract suite."""
-        return [cls(), cls(n_features=2, equal_variance=True)]
+    tested_with = ({}, {"n_features": 2, "equal_variance": True})
 
     def _score(self, first: "_Moments", other: "_Moments") -> Floats:
         """Return the t statistic |t| of each column."""
@@ -236,10 +232,7 @@ class MutualInformationSelector(Selector):
 
     bins: int = integer(default=3, low=2, doc="Number of bins; with few samples, few bins give a more reliable score.")
 
-    @classmethod
-    def examples(cls) -> list[Self]:
-        """Return selectors for the contract suite."""
-        return [cls(), cls(n_features=3, bins=4)]
+    tested_with = ({}, {"n_features": 3, "bins": 4})
 
     def _fit(self, X: Floats, y: Array) -> Floats:
         """Return the mutual information of each column with the class."""
@@ -431,10 +424,7 @@ class ReliefSelector(Selector):
         """Return the predicted CPU seconds of a fit: all distances."""
         return 4 * n * n * d * 1e-9
 
-    @classmethod
-    def examples(cls) -> list[Self]:
-        """Return selectors for the contract suite."""
-        return [cls(), cls(n_features=2, n_neighbors=1)]
+    tested_with = ({}, {"n_features": 2, "n_neighbors": 1})
 
     def _fit(self, X: Floats, y: Array) -> Floats:
         """Return the weight of each column."""
@@ -573,10 +563,7 @@ class FocusSelector(Selector):
     )
     max_subsets: int = count(200_000, "Number of subsets after which the search stops with an error.")
 
-    @classmethod
-    def examples(cls) -> list[Self]:
-        """Return selectors for the contract suite."""
-        return [cls(), cls(n_features=2, max_subsets=5000)]
+    tested_with = ({}, {"n_features": 2, "max_subsets": 5000})
 
     def fit_seconds(self, n: int, d: int) -> float:
         """Return the predicted CPU seconds of a fit: intervals, and the table of pairs."""

@@ -3,7 +3,7 @@
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, Self, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -11,12 +11,12 @@ from scipy.linalg import cho_factor, cho_solve, solve_triangular
 from sklearn.exceptions import ConvergenceWarning
 
 from seqkern.core.convergence import warn_unconverged
-from seqkern.core.parameters import changed, choice, integer
+from seqkern.core.parameters import changed, choice, count, integer, positive, share
 from seqkern.core.types import Array, Bools, Floats, Ints
 from seqkern.solvers.classic.lp_machine import solve_one_norm
 from seqkern.solvers.selection.selectors.filters import constant_columns, largest_against_rest, second_classes
 from seqkern.solvers.selection.selectors.selector import Selector
-from seqkern.solvers.shared import cost, count, positive, random_seed, share
+from seqkern.solvers.shared import cost, random_seed
 
 # Linear SVMs for selectors, trained through the Gram matrix, for few samples with many features.
 
@@ -108,10 +108,7 @@ class OneNormSelector(Selector):
 
     C: float = cost("C, the cost of a margin error; small values leave few weights.")
 
-    @classmethod
-    def examples(cls) -> list[Self]:
-        """Return selectors for the contract suite."""
-        return [cls(), cls(n_features=2, C=0.1)]
+    tested_with = ({}, {"n_features": 2, "C": 0.1})
 
     def _fit(self, X: Floats, y: Array) -> Floats:
         """Return the scores |w| or, for unselected features, how close they are to being selected."""
@@ -163,10 +160,7 @@ class ZeroNormSelector(Selector):
         "Maximum number of rounds; it stops earlier when no ln z_j of a remaining feature changes by more than 0.001.",
     )
 
-    @classmethod
-    def examples(cls) -> list[Self]:
-        """Return selectors for the contract suite."""
-        return [cls(C=1.0), cls(n_features=2, C=10.0, max_iter=5)]
+    tested_with = ({"C": 1.0}, {"n_features": 2, "C": 10.0, "max_iter": 5})
 
     def fit_seconds(self, n: int, d: int) -> float:
         """Return the predicted CPU seconds of a fit: linear programs on all rows."""
@@ -258,10 +252,7 @@ class ARDSelector(Selector):
     tol: float = positive(1e-3, "It has converged when the weights change by less than this in all.")
     max_iter: int = count(1000, "Maximum number of rounds.")
 
-    @classmethod
-    def examples(cls) -> list[Self]:
-        """Return selectors for the contract suite."""
-        return [cls(), cls(n_features=2, likelihood="logistic")]
+    tested_with = ({}, {"n_features": 2, "likelihood": "logistic"})
 
     def fit_seconds(self, n: int, d: int) -> float:
         """Return the predicted CPU seconds of a fit: hundreds of rounds where d > l."""
@@ -440,10 +431,7 @@ class R2W2Selector(Selector):
         "than a share of 1e-3.",
     )
 
-    @classmethod
-    def examples(cls) -> list[Self]:
-        """Return selectors for the contract suite."""
-        return [cls(max_iter=5), cls(n_features=2, C=1.0, max_iter=3)]
+    tested_with = ({"max_iter": 5}, {"n_features": 2, "C": 1.0, "max_iter": 3})
 
     def fit_seconds(self, n: int, d: int) -> float:
         """Return the predicted CPU seconds of a fit: many SVMs on all rows."""
@@ -568,10 +556,7 @@ class ForwardSelector(LeastSquaresSearch):
         "give as the last one. With none, min(l − 1, 50).",
     )
 
-    @classmethod
-    def examples(cls) -> list[Self]:
-        """Return selectors for the contract suite."""
-        return [cls(), cls(n_features=2, ridge=0.1)]
+    tested_with = ({}, {"n_features": 2, "ridge": 0.1})
 
     def _fit(self, X: Floats, y: Array) -> Floats:
         """Return the scores d, d − 1, … of the features in the order found, and scores below 1 for the others.
@@ -638,10 +623,7 @@ class BackwardSelector(LeastSquaresSearch):
         open_high=True,
     )
 
-    @classmethod
-    def examples(cls) -> list[Self]:
-        """Return selectors for the contract suite."""
-        return [cls(step=0.0), cls(n_features=2, ridge=10.0)]
+    tested_with = ({"step": 0.0}, {"n_features": 2, "ridge": 10.0})
 
     def fit_seconds(self, n: int, d: int) -> float:
         """Return the predicted CPU seconds of a fit: products of all pairs of features."""
@@ -759,10 +741,7 @@ class BeamSelector(LeastSquaresSearch):
     )
     width: int = count(5, "Number of subsets of each size that are kept.")
 
-    @classmethod
-    def examples(cls) -> list[Self]:
-        """Return selectors for the contract suite."""
-        return [cls(), cls(n_features=2, ridge=0.1, width=3)]
+    tested_with = ({}, {"n_features": 2, "ridge": 0.1, "width": 3})
 
     def fit_seconds(self, n: int, d: int) -> float:
         """Return the predicted CPU seconds of a fit: forward search for each subset of the beam."""
@@ -858,10 +837,10 @@ class GeneticSelector(LeastSquaresSearch):
     mutation: float = share(0.05, "Probability that a feature of a child is replaced.")
     seed: int = random_seed("Of all draws.")
 
-    @classmethod
-    def examples(cls) -> list[Self]:
-        """Return selectors for the contract suite."""
-        return [cls(population=12, generations=6), cls(n_features=3, ridge=0.1, population=20, generations=8, seed=3)]
+    tested_with = (
+        {"population": 12, "generations": 6},
+        {"n_features": 3, "ridge": 0.1, "population": 20, "generations": 8, "seed": 3},
+    )
 
     def fit_seconds(self, n: int, d: int) -> float:
         """Return the predicted CPU seconds of a fit: one least-squares problem for each subset."""
@@ -982,10 +961,7 @@ class RecursiveEliminationSelector(Selector):
         open_high=True,
     )
 
-    @classmethod
-    def examples(cls) -> list[Self]:
-        """Return selectors for the contract suite."""
-        return [cls(step=0.0), cls(n_features=2, C=0.1)]
+    tested_with = ({"step": 0.0}, {"n_features": 2, "C": 0.1})
 
     def fit_seconds(self, n: int, d: int) -> float:
         """Return the predicted CPU seconds of a fit: many SVMs on all rows."""

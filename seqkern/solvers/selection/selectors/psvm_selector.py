@@ -9,12 +9,11 @@ import numpy as np
 from scipy.linalg.lapack import dtrtrs
 from sklearn.exceptions import ConvergenceWarning
 
-from seqkern.core.parameters import changed, choice, component, integer
+from seqkern.core.parameters import changed, choice, component, integer, positive
 from seqkern.core.types import Array, Floats, Ints
 from seqkern.solvers.psvm.columns import DenseColumns
 from seqkern.solvers.selection.selectors.scaling import ExpressionScaler, check_scaler
 from seqkern.solvers.selection.selectors.selector import Selector
-from seqkern.solvers.shared import positive
 
 # The exact solution path of the unbounded P-SVM (C = ∞) over all ε.
 #

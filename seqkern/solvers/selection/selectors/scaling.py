@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from seqkern.core.checks import check_real
 from seqkern.core.errors import GramError, ParameterError
-from seqkern.core.parameters import Parameters, choice, flag, real
+from seqkern.core.parameters import Parameters, choice, flag, real, share
 from seqkern.core.specs import json_form
 from seqkern.core.types import Array, Bools, Floats
 
@@ -62,22 +62,18 @@ class ExpressionScaler(Parameters, OneToOneFeatureMixin, TransformerMixin, BaseE
     present_above: float | None = real(
         default=None, doc="A gene is called present in a row if its original value is above this."
     )
-    present_p: float | None = real(
-        default=None,
-        low=0,
-        high=1,
-        open_low=True,
-        open_high=True,
-        doc="A gene is called present in a row if its original value is above the background with at most this "
+    present_p: float | None = share(
+        None,
+        "A gene is called present in a row if its original value is above the background with at most this "
         "p-value: 1 − Φ((x − m)/s). m is the middle of the shortest interval that holds half of the values of the "
         "row, s is 1.4826 times the median distance of the values below m: the background is taken as normal, and as "
         "most of the genes of a chip. With `present_above` too, both must hold.",
+        open_low=True,
+        open_high=True,
     )
-    present_share: float = real(
-        default=0.1,
-        low=0,
-        high=1,
-        doc="A gene present in less than this share of the training rows is set to 0 everywhere, so "
+    present_share: float = share(
+        0.1,
+        "A gene present in less than this share of the training rows is set to 0 everywhere, so "
         "that no selector chooses it.",
     )
     standardize: bool = flag(

@@ -1,7 +1,7 @@
 """The contract of every feature selector.
 
 A selector subclasses `Selector` and defines its parameters besides `n_features`, ``_check_parameters`` for joint
-conditions on them, ``_fit``, and ``examples`` for tests/solvers/selection/test_selector_contract.py. Input checks,
+conditions on them, ``_fit``, and ``tested_with`` for tests/solvers/selection/test_selector_contract.py. Input checks,
 label coding, ranking and scikit-learn's transformer interface are implemented here. Call structure::
 
     fit(X, y) ─▶ checks ─▶ _fit(X, target) ─▶ scores_ ─▶ _order(scores) ─▶ ranking_
@@ -11,6 +11,7 @@ A selector learns only from its input: inside cross-validation, fit it on the tr
 """
 
 import warnings
+from collections.abc import Sequence
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -20,15 +21,15 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import ClassifierTags, Tags
 from sklearn.utils.multiclass import type_of_target
-from sklearn.utils.validation import check_array, check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from seqkern.core.convergence import unconverged
 from seqkern.core.errors import GramError, LabelError
-from seqkern.core.parameters import Parameters, anything, integer
+from seqkern.core.parameters import Parameters, anything, count
 from seqkern.core.specs import json_form
 from seqkern.core.threads import one_thread
 from seqkern.core.types import Array, Bools, Floats, Ints
-from seqkern.solvers.checking import checked_labels
+from seqkern.solvers.checking import check_width, checked_labels, convert_matrix, first_bad_row
 from seqkern.solvers.selection.selectors.scaling import ExpressionScaler
 
 
@@ -38,11 +39,10 @@ class Selector(Parameters, SelectorMixin, BaseEstimator):
     name: ClassVar[str | None] = None
     summary: ClassVar[str] = ""
     targets: ClassVar[tuple[str, ...]] = ("binary", "multiclass")
+    tested_with: ClassVar[Sequence[dict[str, Any]]] = ({},)
 
-    n_features: int | None = integer(
-        default=None,
-        low=1,
-        doc="Number of features to choose; features that cannot be rated are never chosen. By default all others.",
+    n_features: int | None = count(
+        None, "Number of features to choose; features that cannot be rated are never chosen. By default all others."
     )
 
     fit_products: ClassVar[float] = 20.0
@@ -82,8 +82,8 @@ class Selector(Parameters, SelectorMixin, BaseEstimator):
 
     @classmethod
     def examples(cls) -> list[Self]:
-        """Return small, fast selectors for the contract suite."""
-        return [cls()]
+        """Return small, fast selectors, with the parameters `tested_with`, for the contract suite."""
+        return [cls(**one) for one in cls.tested_with]
 
     # ---- what its users call -----------------------------------------------------------------------------
 
@@ -142,22 +142,13 @@ class Selector(Parameters, SelectorMixin, BaseEstimator):
 
     def _checked(self, X: npt.ArrayLike) -> Floats:
         """Return `X` as a finite, C-ordered float64 matrix, without a copy if it already is one."""
-        try:
-            matrix = check_array(
-                X, dtype=np.float64, order="C", ensure_all_finite=False, ensure_min_samples=2, estimator=self
-            )
-        except ValueError as error:
-            raise GramError(str(error)) from error
-        good = np.isfinite(matrix).all(axis=1)
-        if not good.all():
+        matrix: Floats = np.ascontiguousarray(convert_matrix(self, X, reset=True, sparse=False))
+        row = first_bad_row(matrix)
+        if row is not None:
             raise GramError(
-                f"row {int(np.argmin(good))} of the features contains NaN or inf",
-                remedy="correct the table, or remove the record",
+                f"row {row} of the features contains NaN or inf", remedy="correct the table, or remove the record"
             )
-        try:
-            validate_data(self, X, reset=True, skip_check_array=True)
-        except ValueError as error:
-            raise GramError(str(error)) from error
+        check_width(self, X, reset=True)
         return matrix
 
     def _coded(self, y: Array) -> Array:
