@@ -28,8 +28,7 @@ from seqkern.genomics.effects import (
     read_variants,
     write_effects,
 )
-from seqkern.genomics.variants import Scorer, TableScorer, WindowScorer, single_kmer_weights
-from seqkern.methods.model import Model
+from seqkern.genomics.variants import Scorer, model_scorer
 from seqkern.sequences.labels import Labels
 from seqkern.sequences.sequence_set import SequenceSet
 from seqkern.study.dataset import Dataset, load_dataset
@@ -100,15 +99,8 @@ class _Training:
         X, labels = self.X.take(rows), self.labels.take(rows)
         model = train_on_dataset(X, labels, self.dataset.notes, self.job, explained=False)
         self.records[number] = training_summary(model)
-        return {"model": _scorer(model, X), "composition": composition_scorer(X, labels.y == 1)}
-
-
-def _scorer(model: Model, X: SequenceSet) -> Scorer:
-    """Return the scorer of a model: its k-mer weights, or else its decisions on windows as long as in training."""
-    weights = single_kmer_weights(model)
-    if weights is not None:
-        return TableScorer(weights.tables, weights.alphabet)
-    return WindowScorer(model, int(np.median(X.lengths)))
+        scorer = model_scorer(model, width=int(np.median(X.lengths)))
+        return {"model": scorer, "composition": composition_scorer(X, labels.y == 1)}
 
 
 def _split_records(

@@ -145,9 +145,17 @@ class MethodRequest(
     fasta: list[str] = argument(
         "two files (positives, negatives), one file for each class, or one file with --labels; one unlabelled file for "
         "a solver without labels (one_class_svm, kernel_pca); FASTA, or BED with --genome; or one table with "
-        "--sequences; none with --view NAME=FASTA",
+        "--sequences; none with --view NAME=FASTA or --variants",
         nargs="*",
     )
+    variants: IfGiven = option(
+        "variants with measured effects, instead of sequences, with --genome; VCF with a field of INFO, or a table "
+        "with chromosome, position, ref, alt and effect (--label-field). A sample is the difference of two windows of "
+        "--width bases (default: 100), which --kernel compares (default: gapped_kmer:l=10,k=6,reverse_complement=true,"
+        "normalize=false); gp_regression:mean=zero, the default solver, changes its sign with the alleles",
+        metavar="FILE",
+    )
+    rules = all_of(excludes("variants", "labels", "sequences", "view", "background", "blacklist", "sites", "states"))
     kernel: str = option(
         "kernel, such as spectrum:k=3 (default: auto, chosen from a portfolio that suits the sequences); also as JSON; "
         "of alternatives, spectrum:k=3,4,6, the best is chosen (k=3+4 is a sum); seqkern kernels lists the kernels",

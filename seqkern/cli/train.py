@@ -63,6 +63,10 @@ LEAST_BASES = 30
 def reliability_warnings(model: Model, dataset: Dataset, at_sites: Mapping[str, tuple[str, float]]) -> Iterator[str]:
     """Yield warnings about unreliable predictions of the model."""
     yield from unrecognised(model)
+    linear = model.solver.linear() if model.kernel.traits.antisymmetric else None
+    if linear is not None and linear[1] != 0:
+        more = f"adds {linear[1]:.3g} to each effect, which so does not change its sign with the alleles"
+        yield f"solver {model.solver.name} {more}; gp_regression:mean=zero, gp_classification and adatron add nothing"
     if model.calibration is not None and np.diff(model.calibration.probabilities([-1e99, 1e99])) <= 0:
         yield (
             "held-out decision values do not separate the classes: the probabilities do not increase with the decision "
@@ -123,6 +127,9 @@ def first_lines(made: Model | ResidueModel, path: PathLike) -> Iterator[str]:
     if model.cut.widths is not None:
         yield f"{LEVEL:.0%} intervals {model.cut.widths.words}"
     table = model.alphabet is None or model.sequence_views
+    if model.kernel.traits.antisymmetric and "genome" in record:
+        yield f"next: seqkern variants {shlex.quote(str(path))} NEW.vcf --genome GENOME.fa -o effects.tsv"
+        return
     new = "NEW.tsv" if table else "NEW.bed --genome GENOME.fa" if "genome" in record else "NEW.fa"
     columns = record.get(NOTE, {}).get("numbers", ())
     vectors = set(model.kernel.traits.views) - {*model.kernel.traits.sequence_views, *columns}

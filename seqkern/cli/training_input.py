@@ -54,6 +54,7 @@ from seqkern.solvers.thresholds import PLAIN
 from seqkern.study.data_entry import UNLABELLED_FILE
 from seqkern.study.dataset import Dataset, make_dataset
 from seqkern.study.kernel_entries import AnyKernel, AutoKernel, KernelEntry, read_kernel
+from seqkern.study.several_sequences import ALLELES
 from seqkern.study.solver_entries import SolverEntry
 from seqkern.study.tables import column_of_names, label_column
 
@@ -301,7 +302,12 @@ AnyTraining = TypeVar("AnyTraining", bound=MethodRequest)
 
 
 def with_columns(request: AnyTraining) -> AnyTraining:
-    """Return the request with the columns of the sequence, the label and the id of a table, unless they are named."""
+    """Return the request with the columns of the sequence, the label and the id of a table, unless they are named.
+
+    Of variants, their file becomes the input, and the kernel takes the difference of both alleles.
+    """
+    if request.variants is not None:
+        return _with_differences(request)
     if len(request.fasta) != 1 or request.sequences or request.labels or not holds_table(request.fasta[0]):
         return request
     if any(entry.kernel.traits.accepts != "sequences" for entry in read_kernel(request.kernel).candidates):
@@ -330,6 +336,23 @@ def with_columns(request: AnyTraining) -> AnyTraining:
     log(f"{file}: sequences in column {sequence}, labels in column {label}; --sequences and --label-field name others")
     id_column = request.id_column or column_of_names(columns, [str(sequence), str(label)])
     return request.but(sequences=sequence, label_field=label, id_column=id_column)
+
+
+OF_WINDOWS = "gapped_kmer:l=10,k=6,reverse_complement=true,normalize=false"
+WITHOUT_CONSTANT = "gp_regression:mean=zero"
+"""Kernel and solver of variants by default."""
+
+
+def _with_differences(request: AnyTraining) -> AnyTraining:
+    """Return the request of variants with their file as input, and a kernel of two alleles."""
+    if request.genome is None:
+        raise ParameterError("--variants needs the genome around them", remedy="add --genome FASTA")
+    if request.fasta or request.variants == "-":
+        raise ParameterError("--variants takes one file, and no sequences", remedy="give VCF or a table after it alone")
+    kernel = OF_WINDOWS if request.kernel == "auto" else request.kernel
+    if not read_kernel(kernel).candidates[0].kernel.traits.of_several:
+        kernel = f"each_view:base=({kernel}),rule=difference"
+    return request.but(fasta=[request.variants], kernel=kernel, solver=request.solver or WITHOUT_CONSTANT)
 
 
 def _only(names: Sequence[str], suitable: Sequence[str], columns: Iterable[str]) -> str | None:
@@ -371,7 +394,7 @@ def read_input(training: Training) -> Input:
     """Return the samples and labels that a request describes."""
     request, kernels = training.request, [entry.kernel for entry in training.entries]
     _check_unlabelled(request)
-    several = several_entry(request)
+    several = several_entry(request) if request.variants is None else _variants_entry(request)
     if not request.fasta and not several:
         raise ParameterError("no sequences given", remedy="give FASTA files, or --view NAME=FASTA for each sequence")
     if request.similar_by is not None and not several:
@@ -502,9 +525,15 @@ def _several_entry(training: Training, several: Mapping[str, Any]) -> dict[str, 
     """Return the entry of samples with several sequences."""
     request = training.request
     similar = {} if request.similar_by is None else {"similar_by": request.similar_by.split(",")}
-    of_table = not request.labels and "table" in several and request.fasta[0] != "-"
+    of_table = not request.labels and "table" in several and request.fasta[0] != "-" and request.variants is None
     columns = read_cells(request.fasta[0])[0] if of_table else ()
     return {**several, "labels": _labels_entry(training, needed=False, columns=columns), **request.policies, **similar}
+
+
+def _variants_entry(request: MethodRequest) -> dict[str, Any]:
+    """Return the data-set keys of variants, similar ones by their reference."""
+    width = {} if request.width is None else {"width": request.width}
+    return {"table": {"file": request.variants, "genome": request.genome, **width}, "similar_by": [ALLELES[1]]}
 
 
 def _states_entry(request: MethodRequest) -> dict[str, Any]:

@@ -20,16 +20,17 @@ from seqkern.cli.requests_models import VariantsRequest
 from seqkern.core.archive import atomic_write, check_writable
 from seqkern.core.checkpoint import CheckpointFolder
 from seqkern.core.checks import whole_number
-from seqkern.core.errors import FileError, ModelError, ParameterError, SequenceError
+from seqkern.core.errors import FileError, ModelError, ParameterError, naming
 from seqkern.core.memory import available_memory, format_bytes
 from seqkern.core.parts import PartFolder
 from seqkern.core.progress import progress_bar, progress_counter
-from seqkern.core.text_files import is_standard_output, open_lines
+from seqkern.core.text_files import is_standard_output
 from seqkern.core.tsv import check_ending, optional_library, write_tsv
 from seqkern.core.types import Arrays
 from seqkern.formats.alleles import NOTES, PLACED, Placing
 from seqkern.formats.reference import Genome
-from seqkern.formats.vcf import Column, TableWriter, VcfChunk, VcfReader, VcfWriter
+from seqkern.formats.regions import check_regions, read_bed
+from seqkern.formats.vcf import VCF, Column, TableWriter, VcfChunk, VcfReader, VcfWriter
 from seqkern.genomics.variant_run import (
     KINDS,
     MotifChanges,
@@ -44,6 +45,7 @@ from seqkern.genomics.variants import Panel, Scorer, TableStore, read_scorer
 from seqkern.methods.loading import ModelArg, parse_model_args
 from seqkern.sequences.alphabets import Alphabet
 from seqkern.sequences.fasta import read_fasta
+from seqkern.sequences.joining import join_views
 from seqkern.sequences.sequence_set import SequenceSet
 
 
@@ -86,20 +88,8 @@ def run_pairs(request: VariantsRequest, scorers: dict[str, Scorer]) -> None:
     ids: list[str] = []
     for name, scorer in scorers.items():
         ref, alt = (read_fasta(path, scorer.alphabet) for path in (request.ref, request.alt))
-        if len(ref) != len(alt):
-            raise SequenceError(
-                f"has {len(alt)} records, but {request.ref} has {len(ref)}",
-                file=request.alt,
-                remedy="give both alleles of each variant",
-            )
-        other = next((a for a, b in zip(ref.ids, alt.ids, strict=True) if a != b), None)
-        if other is not None:
-            raise SequenceError(
-                f"is not in the same place in {request.alt}",
-                file=request.ref,
-                record=other,
-                remedy="give one order of ids",
-            )
+        with naming(request.alt):
+            join_views({"ref": ref, "alt": alt})  # refuses other ids
         ids = list(ref.ids)
         before, after = (scorer.sums(X, request.threads) for X in (ref, alt))
         found = (before, after, after - before) if len(scorers) == 1 else (after - before,)
@@ -128,7 +118,7 @@ def run_saturation(request: VariantsRequest, scorers: dict[str, Scorer]) -> None
             for place, alt in first.variants():
                 several = [one.values(place, alt) for one in of_models.values()]
                 cells = several[0] if len(several) == 1 else [values[-1] for values in several]
-                yield piece.name, piece.first + place, piece.letter(place), first.letters[alt], *cells
+                yield piece.name, piece.first + place, piece.letter(place), first.alphabet.letters[alt], *cells
 
     names = list(PAIR_COLUMNS) if len(scorers) == 1 else [f"delta_{name}" for name in scorers]
     write_tsv(request.output, ["chromosome" if request.region else "id", "position", "ref", "alt", *names], rows())
@@ -145,15 +135,12 @@ def run_saturation(request: VariantsRequest, scorers: dict[str, Scorer]) -> None
 
 def _pieces(request: VariantsRequest, scorers: dict[str, Scorer]):
     """Yield the sequences whose variants are scored, with their flanking bases."""
-    alphabet = next(iter(scorers.values())).alphabet
     if request.sequences is None:
         check_dna({name: scorer.alphabet for name, scorer in scorers.items()})
-    if request.sequences is not None:
-        X: SequenceSet = read_fasta(request.sequences, alphabet)
-        for number, name in enumerate(X.ids):
-            yield Piece(name, 1, X.string(number), 0, int(X.lengths[number]))
+        yield _region_piece(request, max(scorer.flank for scorer in scorers.values()))
         return
-    yield _region_piece(request, max(scorer.flank for scorer in scorers.values()))
+    X: SequenceSet = read_fasta(request.sequences, next(iter(scorers.values())).alphabet)
+    yield from (Piece(name, 1, text, 0, len(text)) for name, text in zip(X.ids, X.strings(), strict=True))
 
 
 def _region_piece(request: VariantsRequest, flank: int):
@@ -181,8 +168,6 @@ def _region_piece(request: VariantsRequest, flank: int):
 
 
 # ``seqkern variants`` for a VCF file, in chunks: p-values in a second pass; output as a table or annotated VCF.
-
-VCF = (".vcf", ".vcf.gz", ".vcf.bgz")
 
 
 def run_vcf(request: VariantsRequest, models: list[str], vcf: str) -> None:
@@ -300,19 +285,9 @@ def _ascending(places: list[Any]) -> bool:
 
 def _regions(path: str, genome: Genome) -> list[tuple[str, int, int]]:
     """Return the regions of a BED file, in the order of the file."""
-    out = []
-    with open_lines(path) as (lines, name):
-        for number, line in enumerate(lines, start=1):
-            cells = line.split()
-            if not cells or line.startswith(("#", "track", "browser")):
-                continue
-            first, last = (whole_number(cells[i]) if len(cells) > i else None for i in (1, 2))
-            if first is None or last is None or not first <= last <= genome.lengths.get(cells[0], -1):
-                raise SequenceError(
-                    f"line {number} is not a region of {genome.path}", file=name, remedy="give chromosome, start, stop"
-                )
-            out.append((cells[0], first, last))
-    return out
+    found = read_bed(path)
+    check_regions(found, genome)
+    return list(zip(found.chromosomes.tolist(), found.starts.tolist(), found.stops.tolist(), strict=True))
 
 
 def _opened(

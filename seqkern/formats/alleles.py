@@ -60,6 +60,14 @@ class PlacedAlleles:
             before = self.text[max(0, place - left) : place].tobytes().rpartition(SEPARATOR)[2]
             yield before, column[row], self.text[stop : stop + right].tobytes().partition(SEPARATOR)[0]
 
+    def windows(self, column: list[bytes], width: int, rows: Ints | None = None) -> Iterator[bytes]:
+        """Yield a window of `width` bases with each allele, which begins ⌊(width − 1)/2⌋ bases before the reference
+        allele; beyond the ends of chromosomes there is N.
+        """
+        left = (width - 1) // 2
+        for before, own, after in self.spelled(column, left, width, rows):
+            yield (before.rjust(left, b"N") + own + after)[:width].ljust(width, b"N")
+
     def encoded(
         self, column: list[bytes], reach: int, alphabet: Alphabet, rows: Ints | None = None
     ) -> tuple[Codes, Ints, Ints, Ints, Ints]:

@@ -24,6 +24,8 @@ from seqkern.core.types import Codes, Floats, Ints, PathLike
 
 # Reader of VCF and BCF in chunks of lines; for speed, only the first columns of a line are parsed.
 
+VCF = (".vcf", ".vcf.gz", ".vcf.bgz")
+"""Endings of VCF files that are written; BCF is read, too."""
 CHUNK = 1 << 14
 """Records read at a time."""
 COLUMNS = 5
@@ -100,7 +102,7 @@ class VcfReader:
             while lines and not lines[-1]:
                 lines.pop()
             if lines:
-                yield _parse(lines, number, name)
+                yield parse_records(lines, number, name)
             number += size
 
     def _opened(self) -> Iterator[str]:
@@ -170,7 +172,7 @@ def is_bcf(path: PathLike) -> bool:
     return head == b"BCF"
 
 
-def _parse(lines: list[str], number: int, name: str) -> VcfChunk:
+def parse_records(lines: list[str], number: int, name: str) -> VcfChunk:
     """Return the chunk of some lines; `number` is the number of the first one."""
     cells = [line.split("\t", COLUMNS) for line in lines]
     short = next((i for i, row in enumerate(cells) if len(row) < COLUMNS), None)
@@ -220,10 +222,21 @@ def _kind(ref: str, alt: str) -> int:
     return SYMBOLIC if alt.startswith("<") else OTHER
 
 
-# Numbers from the INFO column of a VCF file.
+# The INFO column of a VCF file: text of all fields, or the numbers of one.
 
 INFO = 7
 """Index of the column INFO."""
+
+
+def info_texts(chunk: VcfChunk) -> list[dict[str, str]]:
+    """Return the INFO fields of each allele: its own value of a field with one for each, empty if missing."""
+    counts, out = np.bincount(chunk.rows, minlength=len(chunk.lines)).tolist(), []
+    for line, count in zip(chunk.lines, counts, strict=True):
+        fields = _fields(line)
+        for i in range(count):
+            own = ((name, values[i] if len(values) == count else ",".join(values)) for name, values in fields.items())
+            out.append({name: "" if text == "." else text for name, text in own})
+    return out
 
 
 def info_numbers(chunk: VcfChunk, field: str, file: str | None = None) -> Floats:
@@ -231,7 +244,7 @@ def info_numbers(chunk: VcfChunk, field: str, file: str | None = None) -> Floats
     alleles = np.bincount(chunk.rows, minlength=len(chunk.lines)).tolist()
     out: list[float] = []
     for row, line in enumerate(chunk.lines):
-        values = _values(line, field)
+        values = _fields(line).get(field, [""])
         if len(values) == 1:
             values *= alleles[row]
         try:
@@ -253,14 +266,11 @@ def info_numbers(chunk: VcfChunk, field: str, file: str | None = None) -> Floats
     return np.array(out, dtype=np.float64)
 
 
-def _values(line: str, field: str) -> list[str]:
-    """Return the values of an INFO field in a record as text."""
+def _fields(line: str) -> dict[str, list[str]]:
+    """Return the values of each INFO field of a record as text, 1 for a flag."""
     cells = line.split("\t", INFO + 1)
-    for item in cells[INFO].split(";") if len(cells) > INFO else ():
-        name, given, text = item.partition("=")
-        if name == field:
-            return text.split(",") if given else ["1"]
-    return [""]
+    items = [item.partition("=") for item in reversed(cells[INFO].split(";"))] if len(cells) > INFO else []
+    return {name: text.split(",") if given else ["1"] for name, given, text in items}
 
 
 # Output of scored variants: a table with a row for each alternative allele, or the VCF file with INFO fields added.

@@ -20,6 +20,7 @@ from seqkern.formats.alleles import PLACED, Placing, kept
 from seqkern.formats.reference import Genome
 from seqkern.formats.vcf import VcfReader, info_numbers
 from seqkern.genomics.variants import Scorer, TableScorer
+from seqkern.kernels.kmer.kmer_kernel import SpectrumKernel
 from seqkern.sequences.labels import Labels
 from seqkern.sequences.sequence_set import SequenceSet
 
@@ -262,11 +263,7 @@ def composition_scorer(X: SequenceSet, positive: Bools) -> TableScorer:
 
 def _counts(X: SequenceSet) -> Floats:
     """Return the frequencies of all 3-mers, each pooled with its reverse complement."""
-    size = X.alphabet.size
-    counts = np.full((size,) * LENGTH, PSEUDOCOUNT)
-    starts = np.concatenate([np.arange(a, max(a, b - LENGTH + 1)) for a, b in zip(X.starts, X.stops, strict=True)])
-    kmers = X.codes[starts[:, None] + np.arange(LENGTH)]
-    np.add.at(counts, tuple(kmers[(kmers < size).all(axis=1)].T), 1)
-    complement = X.alphabet.complement_codes[:size]
-    counts = counts + counts[np.ix_(*[complement] * LENGTH)].transpose()
-    return (counts / counts.sum()).ravel()
+    kernel = SpectrumKernel(LENGTH, normalize=False, short="zero")
+    strands = (np.asarray(kernel.features(one).sum(axis=0)).ravel() for one in (X, X.reverse_complement()))
+    counts = sum(strands, np.full(X.alphabet.size**LENGTH, 2 * PSEUDOCOUNT))
+    return counts / counts.sum()

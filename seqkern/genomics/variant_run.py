@@ -12,16 +12,16 @@ import numpy as np
 import numpy.typing as npt
 
 from seqkern.core.checkpoint import Checkpoint
-from seqkern.core.errors import FileError, ParameterError
+from seqkern.core.errors import FileError, naming
 from seqkern.core.package_files import build_digest
 from seqkern.core.statistics import benjamini_hochberg
-from seqkern.core.text_files import file_sha256, open_lines
+from seqkern.core.text_files import file_sha256
 from seqkern.core.threads import in_threads
 from seqkern.core.types import Arrays, Codes, Floats, Ints, PathLike
 from seqkern.formats.alleles import BARE, MOST_IN_A_PART, MOST_MISMATCHES, PLACED, SEPARATOR, PlacedAlleles, Placing
 from seqkern.formats.vcf import CHUNK, VcfChunk, VcfReader
 from seqkern.genomics import _variants as loops
-from seqkern.kernels.models.motif_files import matrix_reader, read_matrices
+from seqkern.kernels.models.motif_files import MotifSet
 from seqkern.kernels.models.patterns import SCALE, Matrix
 from seqkern.sequences.alphabets import DNA
 
@@ -493,16 +493,11 @@ class MotifChanges:
     @classmethod
     def from_file(cls, path: PathLike) -> MotifChanges:
         """Read weight matrices from a JASPAR, MEME or TRANSFAC file."""
-        with open_lines(path) as (lines, name):
-            text = [line.rstrip("\n") for line in lines]
-        reader = matrix_reader(text)
-        try:
-            matrices = [] if reader is None else read_matrices(text, reader)
+        with naming(path):
+            matrices = MotifSet.from_file(str(path)).matrices
             if not matrices:
-                raise FileError("has no weight matrix", file=name, remedy="give motifs as JASPAR, MEME or TRANSFAC")
+                raise FileError("has no weight matrix", remedy="give motifs as JASPAR, MEME or TRANSFAC")
             return cls(matrices)
-        except ParameterError as error:
-            raise FileError(error.problem, file=name, remedy=error.remedy) from error
 
     def score(self, alleles: PlacedAlleles, n_threads: int | None = None) -> Arrays:
         """Return the motif that changes most at each allele.
@@ -567,11 +562,6 @@ class Saturation:
     def delta(self) -> Floats:
         """Effects, alternative − reference."""
         return self.alternative - self.reference
-
-    @property
-    def letters(self) -> str:
-        """Letters of the alphabet."""
-        return self.alphabet.letters
 
     def variants(self) -> Iterator[tuple[int, int]]:
         """Yield (place, code) of each variant; a masked residue has none."""

@@ -7,6 +7,7 @@ import os
 import re
 import tempfile
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Protocol
 
@@ -19,6 +20,7 @@ from seqkern.core.threads import available_threads, in_threads
 from seqkern.core.types import Array, Arrays, Bools, Codes, Floats, Ints, PathLike
 from seqkern.genomics import _variants as loops
 from seqkern.kernels.kmer.kmers import first_of_pairs, reverse_complements, unfold
+from seqkern.kernels.occurrences import spell
 from seqkern.methods.model import check_finite
 from seqkern.methods.scan import position_scorer
 from seqkern.sequences.alphabets import MASK, Alphabet
@@ -80,8 +82,14 @@ def read_scorer(path: PathLike, window: int | None = None, around: int = 50) -> 
         raise
 
 
-def model_scorer(model: Model, window: int | None = None, around: int = 50) -> Scorer:
-    """Return the scorer of a model: by sites if it was trained on windows around them, else by k-mers or windows."""
+def model_scorer(model: Model, window: int | None = None, around: int = 50, width: int | None = None) -> Scorer:
+    """Return the scorer of a model: by sites if it was trained on windows around them, else by k-mers or windows.
+
+    `width` is the length of windows where there are no k-mers, by default as in training.
+    """
+    difference = model.kernel.traits.antisymmetric
+    if difference:
+        model, width = _of_one_allele(model), model.record.get("genome", {}).get("width")
     _check(model)
     if model.window is not None:
         if window is not None and window != model.window.length:
@@ -90,15 +98,40 @@ def model_scorer(model: Model, window: int | None = None, around: int = 50) -> S
                 remedy="remove --window",
             )
         return SiteScorer(model, around)
-    if window is None:
+    if window is None and not (difference and model.kernel.normalize):
         weights = single_kmer_weights(model)
-        if weights is not None:
+        if weights is not None and not (difference and width and max(weights.tables) > (width + 1) // 2):
             return TableScorer(weights.tables, weights.alphabet)
+    window = width if window is None else window
+    if window is None:
         lengths = getattr(model.support, "lengths", np.zeros(0, dtype=np.int64))
         if not len(lengths):
             raise ModelError("does not hold the length of its training sequences", remedy="give --window LENGTH")
         window = int(np.median(lengths))
     return WindowScorer(model, window)
+
+
+def _of_one_allele(model: Model) -> Model:
+    """Return a model of single sequences whose differences are the decisions of a model of differences, but for its
+    constant.
+    """
+    # imported here for fast start-up
+    from seqkern.methods.feature_model import FeatureModel
+    from seqkern.methods.lsgkm import weighted_sum
+
+    kernel: Any = model.kernel
+    if kernel.normalize or model.transforms:
+        raise ModelError(
+            "its differences are normalised or transformed, so that no allele has a value of its own",
+            remedy="train with rule=difference,normalize=false and without --transform",
+        )
+    if isinstance(model, FeatureModel):
+        base, support, _ = kernel.of_sequences(model.support, np.zeros(len(model.support)))
+        return replace(model, kernel=base, support=support)
+    form = model.form()
+    base, support, coefficients = kernel.of_sequences(form.support, form.coefficients)
+    solver, diagonal = weighted_sum(coefficients, form.constant), base.diagonal(support)
+    return replace(model, kernel=base, solver=solver, support=support, diagonal=diagonal, kind="real", classes=())
 
 
 def single_kmer_weights(model: Model) -> KmerTables | None:
@@ -121,8 +154,8 @@ def single_kmer_weights(model: Model) -> KmerTables | None:
     ((length, weights),) = found.tables.items()
     apart = _from_reverse_complements(found.alphabet, length)
     kinds, roots = np.flatnonzero(np.bincount(apart)), np.zeros(length + 1)
-    strings = [_spelled(found.alphabet, length, int(np.argmax(apart == kind))) for kind in kinds]
-    X = SequenceSet.from_strings(strings, found.alphabet)
+    firsts = np.array([np.argmax(apart == kind) for kind in kinds], dtype=np.int64)
+    X = SequenceSet.from_strings(spell(firsts, length, found.alphabet), found.alphabet)
     roots[kinds] = np.sqrt(np.maximum(model.kernel.prepare(X).raw_diagonal, 0.0))
     own = np.divide(weights, roots[apart], out=np.zeros_like(weights), where=roots[apart] > 0)
     if found.both_strands:  # to the last bit
@@ -144,12 +177,6 @@ def _from_reverse_complements(alphabet: Alphabet, length: int) -> Codes:
             apart += 2 * differ.reshape(shape)
         apart += length % 2
     return apart.ravel()
-
-
-def _spelled(alphabet: Alphabet, length: int, code: int) -> str:
-    """Return the bases of a k-mer's code."""
-    size = alphabet.size
-    return "".join(alphabet.letters[code // size**place % size] for place in range(length - 1, -1, -1))
 
 
 def _check(model: Model) -> None:
@@ -201,7 +228,6 @@ class TableScorer:
         self.flank = max(self.tables) - 1
 
     def score(self, alleles: PlacedAlleles, n_threads: int | None = None) -> Arrays:
-        """Return sums and k-mers of alleles; see `Scorer.score`."""
         codes = self.alphabet.encode(alleles.text.tobytes())
         n, width = len(alleles.places), max(self.tables)
         out: dict[str, Any] = {"reference": np.full(n, np.nan), "alternative": np.full(n, np.nan)}
@@ -326,7 +352,6 @@ class WindowScorer:
         return {**out, "delta": out["alternative"] - out["reference"]}
 
     def sums(self, X: SequenceSet, n_threads: int | None = None) -> Floats:
-        """Return the decision values of sequences, float64 (n,)."""
         return self.model.decision(X, n_threads=n_threads)
 
     def _try_length(self) -> None:
@@ -344,12 +369,8 @@ class WindowScorer:
 
     def _windows(self, alleles: PlacedAlleles, rows: Ints) -> Codes:
         """Return the codes of the windows with either allele, uint8 (2, rows, W); masked where bases are missing."""
-        left, width = (self.window - 1) // 2, self.window
-        parts = []
-        for column in (alleles.refs, alleles.alts):
-            for before, own, after in alleles.spelled(column, left, width, rows):
-                parts.append((before.rjust(left, b".") + own + after)[:width].ljust(width, b"."))
-        return self.alphabet.encode(b"".join(parts)).reshape(2, len(rows), width)
+        parts = [b"".join(alleles.windows(column, self.window, rows)) for column in (alleles.refs, alleles.alts)]
+        return self.alphabet.encode(b"".join(parts)).reshape(2, len(rows), self.window)
 
 
 # Effects of variants on sites: the best site near a variant with either allele, for models of windows around sites.
@@ -402,7 +423,6 @@ class SiteScorer:
         }
 
     def sums(self, X: SequenceSet, n_threads: int | None = None) -> Floats:
-        """Return the decision values of sequences, float64 (n,)."""
         return self.model.decision(X, n_threads=n_threads)
 
     def _best(

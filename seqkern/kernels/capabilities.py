@@ -51,6 +51,7 @@ class Traits:
     needs_classes: bool = False  # Whether `fit` compares classes, so that numbers as labels will not do
     data_dependent: Any = False  # Whether `fit` learns; then one Gram matrix is needed for each training set
     definite: Any = True  # Whether every Gram matrix is positive semi-definite, or a function that finds out
+    antisymmetric: bool = False  # Whether K(x, y) changes its sign if the two sequences of x are swapped
     kmers_vary: bool = False  # Whether a k-mer's contribution depends on its position, or the sequence around it
 
     @property

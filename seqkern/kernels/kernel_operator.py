@@ -99,7 +99,6 @@ class ScaledOperator(KernelOperator):
         self.dtype = base.dtype
 
     def take(self, rows: npt.ArrayLike) -> ScaledOperator:
-        """Return the operator of some records, as a view of the same base."""
         rows = np.ascontiguousarray(rows, dtype=np.int64)
         return ScaledOperator(
             self.base,
@@ -109,7 +108,6 @@ class ScaledOperator(KernelOperator):
         )
 
     def with_tables(self, dtype: npt.DTypeLike) -> ScaledOperator:
-        """Return the same operator with tables of the given dtype, float64 or float32."""
         out = ScaledOperator(self.base.with_tables(dtype), self.rows, self.scale, self.squares)
         out.counts = self.counts
         return out
@@ -127,11 +125,9 @@ class ScaledOperator(KernelOperator):
         return self.base.collect(values)
 
     def spread(self, table: Table) -> None:
-        """Multiply a table from `collect` by G, in place."""
         self.base.spread(table)
 
     def dots(self, weights: Table, out: Floats | None = None, rows: Ints | None = None) -> Floats:
-        """Return Φ·weights of the scaled records, or of the given rows, for a table of weights after `spread`."""
         chosen, scale = self.rows, self.scale
         if rows is not None:
             chosen = rows if chosen is None else chosen[rows]
@@ -158,7 +154,6 @@ class SummedOperator(KernelOperator):
         self.dtype = np.result_type(*(part.dtype for part in self.parts))
 
     def take(self, rows: npt.ArrayLike) -> SummedOperator:
-        """Return the operator of some records, as a view with the same tables."""
         return SummedOperator([part.take(rows) for part in self.parts], self.factors, self.tables)
 
     def times(self, coefficients: npt.ArrayLike) -> Floats:
@@ -171,26 +166,22 @@ class SummedOperator(KernelOperator):
         return out
 
     def with_tables(self, dtype: npt.DTypeLike) -> SummedOperator:
-        """Return the same operator with tables of the given dtype, float64 or float32."""
         out = SummedOperator([part.with_tables(dtype) for part in self.parts], self.factors)
         out.counts = self.counts
         return out
 
     def collect(self, coefficients: npt.ArrayLike) -> Table:
-        """Return the concatenated tables of all parts, shape (n_weights,), for n coefficients."""
         out = np.empty(self.n_weights, self.dtype)
         for part, one in zip(self.parts, self._split(out), strict=True):
             one[:] = part.collect(coefficients)
         return out
 
     def spread(self, table: Table) -> None:
-        """Multiply each part's table by its G and factor, in place."""
         for part, factor, one in zip(self.parts, self.factors, self._split(table), strict=True):
             part.spread(one)
             one *= factor
 
     def dots(self, weights: Table, out: Floats | None = None, rows: Ints | None = None) -> Floats:
-        """Return the sum of the parts' `dots`, for all records or the given rows."""
         out = np.empty(len(self) if rows is None else len(rows)) if out is None else out
         out[:] = 0
         for part, one in zip(self.parts, self._split(weights), strict=True):
@@ -200,6 +191,36 @@ class SummedOperator(KernelOperator):
     def _split(self, table: Table) -> list[Table]:
         """Return the tables of the parts, as views of a concatenated table."""
         return np.split(table, self.ends[:-1])
+
+
+def signed(coefficients: Floats) -> Floats:
+    """Return c_0, −c_0, c_1, −c_1, …: the coefficients of pairs whose differences have the coefficients c."""
+    return np.column_stack((coefficients, -coefficients)).ravel()
+
+
+class DifferenceOperator(KernelOperator):
+    """The operator of φ(x_2i) − φ(x_2i+1) of an operator's records; `pairs`, shape (n, 2), are their numbers."""
+
+    def __init__(self, base: KernelOperator, squares: Floats, pairs: Ints | None = None) -> None:
+        self.base, self.squares, self.n_weights, self.tables = base, squares, base.n_weights, base.tables
+        self.pairs = np.arange(len(base)).reshape(-1, 2) if pairs is None else pairs
+        self.counts, self.dtype = {}, base.dtype
+
+    def take(self, rows: npt.ArrayLike) -> DifferenceOperator:
+        rows = np.asarray(rows, dtype=np.int64)
+        return DifferenceOperator(self.base, self.squares[rows], self.pairs[rows])
+
+    def collect(self, coefficients: npt.ArrayLike) -> Table:
+        values = np.asarray(coefficients, dtype=np.float64)
+        return self.base.collect(np.bincount(self.pairs.ravel(), signed(values), len(self.base)))
+
+    def spread(self, table: Table) -> None:
+        self.base.spread(table)
+
+    def dots(self, weights: Table, out: Floats | None = None, rows: Ints | None = None) -> Floats:
+        pairs = self.pairs if rows is None else self.pairs[rows]
+        found = self.base.dots(weights, rows=pairs.ravel()).reshape(-1, 2)
+        return np.subtract(found[:, 0], found[:, 1], out=out)
 
 
 # Implicit feature vectors, for training without a Gram matrix.
@@ -239,7 +260,6 @@ class Implicit(KernelOperator):
         return memory[-(memory.ctypes.data // 8) % LINE :][: self.n_weights]
 
     def dots(self, weights: Floats, out: Floats | None = None, rows: Ints | None = None) -> Floats:
-        """Return φ_i·w for each record, or for the records numbered `rows`."""
         if rows is not None:
             return self.take(rows).dots(weights, out)
         out = np.empty(len(self)) if out is None else out
@@ -342,3 +362,13 @@ def normalised(implicit: Implicit) -> CombinedImplicit:
     scale = np.divide(1.0, np.sqrt(np.maximum(squares, 0)), out=np.zeros(len(squares)), where=positive)
     # K(x, x) is exactly 1, without rounding.
     return CombinedImplicit([implicit], scale=scale, squares=positive.astype(np.float64))
+
+
+def difference_implicit(base: Implicit, squares: Floats) -> Implicit:
+    """Return the Implicit of φ(x_2i) − φ(x_2i+1) of an Implicit's records, on its weights."""
+    pairs = np.arange(len(base)).reshape(-1, 2)
+    parts = [
+        CombinedImplicit([base], rows=pairs[:, i], scale=np.full(len(pairs), sign)) for i, sign in ((0, 1.0), (1, -1.0))
+    ]
+    own = _implicit.CombinedRows([part.capsule for part in parts], np.zeros(2, np.int64), np.ones(2), None, None)
+    return Implicit(own.capsule, squares, base.n_weights)

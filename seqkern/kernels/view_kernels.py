@@ -4,7 +4,7 @@ import contextlib
 import copy
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, Self
+from typing import Any, Literal, Self, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -20,12 +20,14 @@ from seqkern.kernels.decisions import PartOfWindow, WindowValues, attributions, 
 from seqkern.kernels.features import FeatureBlocks, Features, VectorForm
 from seqkern.kernels.gradients import Gradient, KernelGradient, Square
 from seqkern.kernels.kernel import Kernel
+from seqkern.kernels.kernel_operator import DifferenceOperator, Implicit, KernelOperator, difference_implicit, signed
 from seqkern.kernels.kernel_specs import build_kernel
-from seqkern.kernels.occurrences import KmerWeights, Piece, ScansWindows, piece_of
-from seqkern.kernels.prepared import Plan, StoredForm
+from seqkern.kernels.occurrences import KmerWeights, Piece, ScansWindows, merge, piece_of
+from seqkern.kernels.prepared import Plan, Prepared, StoredForm
 from seqkern.kernels.vectors.combination import CombinationKernel
 from seqkern.sequences.alphabets import Alphabet
-from seqkern.sequences.sequence_set import SequenceSet, sequence_views
+from seqkern.sequences.sequence_set import SequenceSet, sequence_views, vector_views
+from seqkern.sequences.views import Segments
 
 # Kernels of one piece of each sample: a part of its sequence, or one of its sequences.
 
@@ -80,7 +82,6 @@ class PieceKernel(ThroughKernel, CompositeKernel):
             super()._fit(X, y)
 
     def _plan(self, X: Any, Y: Any) -> Plan:
-        """Return the base kernel's plan for the piece."""
         with self._naming_the_piece():
             return super()._plan(X, Y)
 
@@ -156,22 +157,25 @@ class PieceKernel(ThroughKernel, CompositeKernel):
 
     def _attribute(self, X: Any, support: Any, coefficients: Floats) -> Floats:
         seen = self._seen(X)
-        shares = np.zeros(X.lengths.sum())
-        before = self._first(X) + np.cumsum(X.lengths) - X.lengths
-        within = np.arange(seen.lengths.sum()) - np.repeat(np.cumsum(seen.lengths) - seen.lengths, seen.lengths)
-        shares[np.repeat(before, seen.lengths) + within] = attributions(
-            self.bases[0], seen, self._seen(support), coefficients
-        )
-        return shares
+        shares = attributions(self.bases[0], seen, self._seen(support), coefficients)
+        return _placed(shares, seen.lengths, self._first(X) + np.cumsum(X.lengths) - X.lengths, X)
 
     def _kmer_weights(self, X: Any, support: Any, coefficients: Floats) -> KmerWeights:
         found = kmer_weights(self.bases[0], self._seen(X), self._seen(support), coefficients)
-        where = f" [{self.label}]"
-        patterns = [
-            None if pattern is None else pattern._replace(parts=(self.piece, *pattern.parts))
-            for pattern in found.found_by()
-        ]
-        return KmerWeights([name + where for name in found.names], found.weights, patterns)
+        return _of_piece(found, self.piece, self.label)
+
+
+def _placed(shares: Floats, lengths: Ints, first: Ints, X: SequenceSet) -> Floats:
+    """Return the contributions of pieces' residues among those of all residues of `X`; piece i begins at `first[i]`."""
+    out = np.zeros(X.lengths.sum())
+    out[np.repeat(first - np.cumsum(lengths) + lengths, lengths) + np.arange(len(shares))] = shares
+    return out
+
+
+def _of_piece(found: KmerWeights, piece: Piece, label: str) -> KmerWeights:
+    """Return weights of k-mers that count in one piece of each sample only."""
+    patterns = [None if one is None else one._replace(parts=(piece, *one.parts)) for one in found.found_by()]
+    return KmerWeights([f"{name} [{label}]" for name in found.names], found.weights, patterns)
 
 
 class PartKernel(PieceKernel):
@@ -234,12 +238,10 @@ class PartKernel(PieceKernel):
 
     @property
     def piece(self) -> Piece:
-        """The part as (start, stop)."""
         return self.start, self.stop
 
     @property
     def label(self) -> str:
-        """The part as text, such as ``0:40``."""
         return ":".join("" if end is None else str(end) for end in (self.start, self.stop))
 
     def _first(self, X: SequenceSet) -> Ints:
@@ -312,7 +314,6 @@ class ViewKernel(PieceKernel):
 
     @property
     def piece(self) -> Piece:
-        """The name of the view."""
         return self.view
 
     def _traits(self, declared: Traits) -> Traits:
@@ -327,11 +328,111 @@ class ViewKernel(PieceKernel):
 
     @property
     def label(self) -> str:
-        """The name of the view."""
         return self.view
 
     def _first(self, X: SequenceSet) -> Ints:
         return X.views[self.view].rows()[:, 0].astype(np.int64)
+
+
+# The difference of two sequences of each sample in the feature space of one kernel. Both are records of one set, those
+# of sample i at 2i and 2i + 1, so that the base kernel compares them all as usual.
+
+AT_ONCE = 32
+"""Sequences of the samples whose K(x, x) come from one block of the base kernel."""
+
+
+class PreparedPairs(PreparedParts):
+    """Prepared pairs of sequences: two records of the base kernel for each sample."""
+
+    def rows(self, start: int, stop: int) -> "PreparedPairs":
+        return PreparedPairs((self.parts[0].rows(2 * start, 2 * stop),), self.combined[start:stop])
+
+
+class DifferenceKernel(PieceKernel):
+    """Kernel of the features of one sequence of each sample minus those of another, as `EachViewKernel` joins them."""
+
+    name = "difference"
+
+    only: list[str] = text(several=True, kw_only=False, doc="The views, the one that is subtracted last.")
+
+    @property
+    def label(self) -> str:
+        return " − ".join(self.only)
+
+    def _seen(self, X: SequenceSet) -> SequenceSet:
+        """Return the two sequences of each sample, one after the other, as records."""
+        first, second = (cast("Segments", X.views[name]) for name in self.only)
+        if first.alphabet != second.alphabet:
+            raise SequenceError(
+                f"{self.only[0]} is {first.alphabet.name}, but {self.only[1]} {second.alphabet.name}",
+                remedy="give both in one alphabet",
+            )
+        places = X.starts[:, None, None] + np.stack([first.bounds, second.bounds], axis=1)
+        starts, stops = np.ascontiguousarray(places.reshape(-1, 2).T)
+        ids = [name for name in X.ids for _ in range(2)]
+        found = X.parts(starts, stops, ids, np.repeat(np.arange(len(X)), 2))
+        whole = Segments(np.column_stack((0 * found.lengths, found.lengths)), first.alphabet)
+        return found.replace(views={**vector_views(found), "whole": whole}).view("whole")
+
+    def _fit(self, X: Any, y: npt.ArrayLike | None) -> None:
+        super()._fit(X, None)  # the labels are of differences, not of sequences
+
+    def _prepare(self, X: Any, like: PreparedParts | None) -> PreparedPairs:
+        (pairs,) = super()._prepare(X, like).parts
+        return PreparedPairs((pairs,), self._squares(pairs if like is None else self.bases[0].prepare(self._seen(X))))
+
+    def _squares(self, pairs: Prepared) -> Floats:
+        """Return K(x, x) of each sample, float64 (n,)."""
+        parts = [pairs.rows(start, min(start + AT_ONCE, len(pairs))) for start in range(0, len(pairs), AT_ONCE)]
+        return np.concatenate([[], *(np.diagonal(_difference(self.bases[0].block(part, part))) for part in parts)])
+
+    def _block(self, rows: PreparedParts, cols: PreparedParts, out: Floats) -> None:
+        out[...] = _difference(self.bases[0].block(rows.parts[0], cols.parts[0]))
+
+    def _joined(self, parts: Sequence[Square]) -> Square:
+        return _difference(parts[0])
+
+    def _chained(self, number: int, parts: Sequence[Square], derivative: Square) -> Square:
+        return _difference(derivative)
+
+    def _fold(self, columns: PreparedParts, coefficients: Floats) -> Callable[[PreparedParts], Floats] | None:
+        values = fold(self.bases[0], columns.parts[0], signed(coefficients))
+        return None if values is None else lambda rows: -np.diff(values(rows.parts[0]).reshape(-1, 2))[:, 0]
+
+    def _attribute(self, X: Any, support: Any, coefficients: Floats) -> Floats:
+        seen = self._seen(X)
+        shares = attributions(self.bases[0], seen, self._seen(support), signed(coefficients))
+        shares *= np.repeat(np.tile([1.0, -1.0], len(X)), seen.lengths)
+        bounds = [X.views[name].rows()[:, 0] for name in self.only]
+        first = np.column_stack(bounds) + (np.cumsum(X.lengths) - X.lengths)[:, None]
+        return _placed(shares, seen.lengths, first.ravel(), X)
+
+    def _kmer_weights(self, X: Any, support: Any, coefficients: Floats) -> KmerWeights:
+        found = kmer_weights(self.bases[0], self._seen(X), self._seen(support), signed(coefficients))
+        negative = found._replace(weights=-found.weights)
+        return merge(_of_piece(one, name, name) for one, name in zip((found, negative), self.only, strict=True))
+
+    @capability
+    def features(self) -> Features:
+        """The base kernel's features of the first sequence minus those of the second."""
+        of_both = given(super().features)
+
+        def vectors(X: Any) -> Any:
+            found = of_both.make(X)
+            return found[::2] - found[1::2]
+
+        return replace(of_both, make=vectors, in_blocks=None)
+
+    def _of_piece(self, parts: list[Products], pairs: SequenceSet) -> KernelOperator:
+        base, squares = parts[0](pairs), self._squares(self.bases[0].prepare(pairs))
+        made = difference_implicit(base, squares) if isinstance(base, Implicit) else DifferenceOperator(base, squares)
+        made.counts = base.counts
+        return made
+
+
+def _difference(block: Floats) -> Floats:
+    """Return K of pairs from the base kernel of their sequences, shape (2n, 2m): bits are symmetric as the base's."""
+    return (block[::2, ::2] + block[1::2, 1::2]) - (block[::2, 1::2] + block[1::2, ::2])
 
 
 # One kernel applied to each sequence of multi-sequence samples and joined by a rule; the data name the sequences.
@@ -350,6 +451,7 @@ class EachViewKernel(CompositeKernel):
 
     It suits samples with several sequences, such as the loops of a receptor: ``each_view:base=(local_alignment)``.
     It is short for the sum, product or combination of the base with ``view=`` for each sequence view of the data.
+    Or it compares what one of two sequences changes in the other, such as the alternative allele of a variant.
 
     Raises
     ------
@@ -365,9 +467,14 @@ class EachViewKernel(CompositeKernel):
     .. math:: K(x, y) = V^{-1} \sum_v B(x_v, y_v), \quad \sum_v B(x_v, y_v), \quad \prod_v B(x_v, y_v)
 
     and for combination the sum with the weights that the kernel `combination` learns from the training set. With the
-    views named in `only`, the matrices of all training sets then follow from one matrix of each view.
+    views named in `only`, the matrices of all training sets then follow from one matrix of each view. For the rule
+    difference of two views a and r, with φ the features of B,
 
-    Complexity: as the base kernel's on all views.
+    .. math:: K(x, y) = (φ(x_a) − φ(x_r))^T (φ(y_a) − φ(y_r)) = B(x_a, y_a) + B(x_r, y_r) − B(x_a, y_r) − B(x_r, y_a)
+
+    so that a linear decision without a constant changes its sign if a and r are swapped.
+
+    Complexity: as the base kernel's on all views; for the rule difference, as on all pairs of all sequences.
 
     Definiteness: positive semi-definite if the base kernel is.
 
@@ -388,11 +495,11 @@ class EachViewKernel(CompositeKernel):
     summary = "Compares each of the sequences of a sample by one kernel, and joins the values."
 
     base: Kernel = component("kernel", kw_only=False, doc="A kernel on sequences.")
-    rule: Literal["mean", "sum", "product", "combination"] = choice(
+    rule: Literal["mean", "sum", "product", "combination", "difference"] = choice(
         default="mean",
-        choices=("mean", "sum", "product", "combination"),
+        choices=("mean", "sum", "product", "combination", "difference"),
         doc='``"mean"``, ``"sum"`` or ``"product"`` of the values; ``"combination"``: a sum with weights learned from '
-        "the training set, as by the kernel combination.",
+        'the training set, as by the kernel combination; ``"difference"``: of two views, the first minus the second.',
     )
     only: list[str] | None = text(
         default=None,
@@ -413,6 +520,7 @@ class EachViewKernel(CompositeKernel):
             "each_view:base=(spectrum:k=1,normalize=false),rule=product,normalize=true",
             "each_view:base=(spectrum:k=1),rule=combination,only=[left,right]",
             "each_view:base=(pairwise:base=(spectrum:k=2)),rule=sum,only=[right]",
+            "each_view:base=(gapped_kmer:l=4,k=2,normalize=false),rule=difference",
         )
         return [build_kernel(text) for text in texts]
 
@@ -437,12 +545,10 @@ class EachViewKernel(CompositeKernel):
             of_several=True,
             data_dependent=self.rule == "combination" or found.data_dependent,
             kmers_vary=self.rule == "product" or self.base.traits.kmers_vary,
+            antisymmetric=self.rule == "difference",
         )
 
-    @property  # type: ignore[misc]  # here it follows from the data
-    def alphabet(self) -> str | Alphabet | None:  # type: ignore[override]  # here it follows from the data
-        """Always None: views may have alphabets of their own."""
-        return None
+    alphabet = ViewKernel.alphabet
 
     # ---- the joined kernel -------------------------------------------------------------------------------
 
@@ -453,6 +559,8 @@ class EachViewKernel(CompositeKernel):
             return ProductKernel(parts)
         if self.rule == "combination":
             return CombinationKernel(parts)
+        if self.rule == "difference":
+            return DifferenceKernel(self.bases[0], list(names))
         return SumKernel(parts, weights=[1.0 / len(parts)] * len(parts) if self.rule == "mean" else None)
 
     def _names(self, X: Any) -> tuple[str, ...]:
@@ -463,6 +571,11 @@ class EachViewKernel(CompositeKernel):
                 f"kernel {self.name!r} needs samples with several sequences",
                 remedy="give a table with several columns of sequences, or a FASTA file for each view; or choose "
                 f"kernel {self.base.name}",
+            )
+        if self.rule == "difference" and len(names) != 2:
+            raise SequenceError(
+                f"rule=difference needs two sequences of each sample, not {len(names)}: {', '.join(names)}",
+                remedy="name two, the first minus the second, such as only=[alt,ref]",
             )
         return names
 
@@ -480,7 +593,7 @@ class EachViewKernel(CompositeKernel):
 
     def _any(self) -> Kernel:
         """Return a joined kernel for questions that do not depend on the data."""
-        found: Kernel = self.joined_ if hasattr(self, "joined_") else self.joined(self.only or ["view"])
+        found: Kernel = self.joined_ if hasattr(self, "joined_") else self.joined(self.only or ["first", "second"])
         return found
 
     def _fit(self, X: Any, y: npt.ArrayLike | None) -> None:
@@ -489,7 +602,6 @@ class EachViewKernel(CompositeKernel):
             self.joined_ = self.joined(self.names_).fit(X, y).forget()
 
     def learned(self) -> dict[str, float]:
-        """Return the numbers that the joined kernel learned."""
         return self.joined_.learned() if hasattr(self, "joined_") else {}
 
     def fitted_state(self) -> tuple[Header, Arrays]:
@@ -500,7 +612,6 @@ class EachViewKernel(CompositeKernel):
         return {"views": list(self.names_), "joined": header}, nest("joined", arrays)
 
     def restore_fitted(self, header: Header, arrays: Arrays) -> None:
-        """Restore the state returned by `fitted_state`."""
         if "views" not in header:
             super().restore_fitted(header, arrays)
             return
@@ -514,6 +625,13 @@ class EachViewKernel(CompositeKernel):
         if self.traits.data_dependent and self.only and not self.normalize:
             return self._any().stored_form
         return super().stored_form
+
+    def of_sequences(self, support: Any, coefficients: Floats) -> tuple[Kernel, SequenceSet, Floats]:
+        """Return B, sequences z_k and c_k of the rule difference: f(x) = Σ_k c_k·B(x, z_k) is a function of a single
+        sequence, and Σ_j coefficients[j]·K(x, x_j) = f(x_a) − f(x_r).
+        """
+        joined = cast("DifferenceKernel", self._of(support))
+        return joined.bases[0], joined._seen(support), signed(coefficients)
 
     # ---- derivatives -------------------------------------------------------------------------------------
 
@@ -538,7 +656,8 @@ class EachViewKernel(CompositeKernel):
     def _derivative(self, name: str, at: KernelGradient) -> Square:
         views = self._names(at.X)
         joined = Gradient(self.joined(views))(at.X)
-        parts = (joined.derivative(f"parts__{number}__{name}") for number in range(len(views)))
+        numbered = [f"parts__{number}__{name}" for number in range(len(views))]
+        parts = map(joined.derivative, [name] if self.rule == "difference" else numbered)
         total: Square = sum(parts, np.zeros((len(at.X), len(at.X))))
         return total
 
@@ -559,7 +678,6 @@ class EachViewKernel(CompositeKernel):
         cols.kernel.block(rows.parts[0], cols.parts[0], out)
 
     def _plan(self, X: Any, Y: Any) -> Plan:
-        """Return the plan of the joined kernel."""
         if Y is not None and self._names(X) != self._names(Y):
             raise _other_views(self._names(X), self._names(Y))
         return self._of(X).plan(X, Y)

@@ -46,6 +46,7 @@ from seqkern.solvers.svm.svm import CSVC
 if TYPE_CHECKING:
     from seqkern.gram.transforms.gram_transform import GramTransform
     from seqkern.kernels.kernel import Kernel
+    from seqkern.solvers.contract import Solver
 
 KERNELS: dict[str, tuple[Any, bool, bool]] = {
     "gkm_cnt": ("count", False, False),
@@ -221,27 +222,30 @@ def _as_model(header: dict[str, list[str]], coefficients: list[float], sequences
     if real and any(key in header for key in OF_CLASSES):
         raise ValueError("epsilon_svr has no labels")
     classes = () if real else _classes(header, n)
-    weights = np.array(coefficients)
-    cost = float(np.abs(weights).max()) or 1.0
-    solver = solver_from_state(
-        {
-            "spec": build_solver({"solver": "svr" if real else "csvc", "C": cost}).spec(),
-            "columns": n,
-            "report": {"converged": True, "iterations": 0, "n_support": n},
-            "learned": {"intercept": -_real(header, "rho")},
-        },
-        {"support": np.arange(n), "coef": weights, **({} if real else {"classes": np.array([-1.0, 1.0])})},
-    )
     return Model(
         kernel=kernel,
         transforms=[],
-        solver=solver,
+        solver=weighted_sum(np.array(coefficients), -_real(header, "rho"), real),
         support=SequenceSet.from_strings(sequences, "dna"),
         diagonal=np.ones(n),
         kind="real" if real else "binary",
         classes=classes,
         policies={},
         record={"lsgkm": {key: " ".join(words) for key, words in header.items()}},
+    )
+
+
+def weighted_sum(coefficients: Floats, constant: float, real: bool = True) -> Solver:
+    """Return a solver, of numbers or of two classes, that decides Σ_i coefficients[i]·K(x, z_i) + constant."""
+    n, cost = len(coefficients), float(np.abs(coefficients).max(initial=0)) or 1.0
+    return solver_from_state(
+        {
+            "spec": build_solver({"solver": "svr" if real else "csvc", "C": cost}).spec(),
+            "columns": n,
+            "report": {"converged": True, "iterations": 0, "n_support": n},
+            "learned": {"intercept": constant},
+        },
+        {"support": np.arange(n), "coef": coefficients, **({} if real else {"classes": np.array([-1.0, 1.0])})},
     )
 
 

@@ -30,7 +30,7 @@ from seqkern.gram.transforms.gram_transform import naming_rows
 from seqkern.kernels.decisions import normalised_attributions, normalised_tally, normalised_values
 from seqkern.kernels.kernel import Kernel
 from seqkern.kernels.kmer.kmers import first_of_pairs, reverse_complements
-from seqkern.kernels.occurrences import KmerWeights, Tallied, Tally
+from seqkern.kernels.occurrences import KmerWeights, Tallied, Tally, spell
 from seqkern.methods.model import Model, remedy_after_training
 from seqkern.sequences.alphabets import DNA, Alphabet
 from seqkern.sequences.sequence_set import SequenceSet
@@ -249,7 +249,9 @@ def read_kmer_weights(path: PathLike) -> KmerTables:
     table, seen = np.zeros(4**length), np.bincount(codes, minlength=4**length)
     if seen.max() > 1:
         raise ModelError(
-            f"has {_spell(int(seen.argmax()), length)} more than once", file=name, remedy=KMER_WEIGHTS_REMEDY
+            f"has {spell(seen[None].argmax(axis=1), length, DNA)[0]} more than once",
+            file=name,
+            remedy=KMER_WEIGHTS_REMEDY,
         )
     table[codes] = values
     other = reverse_complements(DNA, length)
@@ -258,7 +260,7 @@ def read_kmer_weights(path: PathLike) -> KmerTables:
     missing = np.flatnonzero((seen == 0) & ~both)
     if len(missing):
         raise ModelError(
-            f"has no weight of {_spell(int(missing[0]), length)}: {len(missing)} of {len(table)} k-mers of "
+            f"has no weight of {spell(missing[:1], length, DNA)[0]}: {len(missing)} of {len(table)} k-mers of "
             f"{length} bases are missing",
             file=name,
             remedy=KMER_WEIGHTS_REMEDY,
@@ -279,8 +281,8 @@ def write_kmer_weights(tables: KmerTables, path: PathLike) -> None:
         )
     ((length, weights),) = tables.tables.items()
     codes = first_of_pairs(DNA, length) if tables.both_strands else np.arange(len(weights))
-    pairs = zip(codes.tolist(), weights[codes].tolist(), strict=True)
-    lines = [f"{_spell(code, length)}\t{value!r}\n" for code, value in pairs]
+    pairs = zip(spell(codes, length, DNA), weights[codes].tolist(), strict=True)
+    lines = [f"{kmer}\t{value!r}\n" for kmer, value in pairs]
     content = "".join(lines).encode("ascii")
     with atomic_write(path) as file:
         file.write(gzip.compress(content, mtime=0) if str(path).endswith(".gz") else content)
@@ -295,17 +297,11 @@ def _codes(kmers: list[str], length: int, name: str) -> Ints:
                 file=name,
                 remedy=KMER_WEIGHTS_REMEDY,
             )
-    letters = np.frombuffer("".join(kmers).upper().encode("ascii"), dtype=np.uint8).reshape(-1, length)
-    values = np.full(256, -1, dtype=np.int64)
-    values[np.frombuffer(DNA.letters.encode(), dtype=np.uint8)] = np.arange(DNA.size)
-    codes = np.zeros(len(kmers), dtype=np.int64)
-    for place in range(length):
-        found = values[letters[:, place]]
-        if found.min() < 0:
-            odd = int(found.argmin())
-            raise ModelError(f"line {odd + 1}: {kmers[odd]!r} is not DNA", file=name, remedy=KMER_WEIGHTS_REMEDY)
-        codes = DNA.size * codes + found
-    return codes
+    letters = DNA.encode("".join(kmers).encode("ascii")).reshape(-1, length)
+    odd = np.flatnonzero((letters >= DNA.size).any(axis=1))
+    if len(odd):
+        raise ModelError(f"line {odd[0] + 1}: {kmers[odd[0]]!r} is not DNA", file=name, remedy=KMER_WEIGHTS_REMEDY)
+    return (letters @ DNA.size ** np.arange(length)[::-1]).astype(np.int64)
 
 
 def _numbers(kmers: list[str], words: list[str], name: str) -> Floats:
@@ -316,8 +312,3 @@ def _numbers(kmers: list[str], words: list[str], name: str) -> Floats:
         where = f"line {odd[0] + 1}: the weight of {kmers[odd[0]]}"
         raise ModelError(f"{where} is {words[odd[0]][:40]!r}, not a number", file=name, remedy=KMER_WEIGHTS_REMEDY)
     return values
-
-
-def _spell(code: int, length: int) -> str:
-    """Return the k-mer with the given code."""
-    return "".join(DNA.letters[code // DNA.size**place % DNA.size] for place in range(length - 1, -1, -1))

@@ -548,7 +548,7 @@ DATA_KEYS: dict[str, Parameter] = {
     **KEYS,
     "table": Section(
         keys=TABLE_KEYS,
-        needed=("file", "sequences"),
+        needed=("file",),
         doc="A table (TSV, CSV) of samples with several sequences: its file, the columns of sequences, the column of "
         "ids (by default rows are numbered), and what becomes of samples that lack a sequence.",
     ),

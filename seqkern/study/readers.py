@@ -290,7 +290,7 @@ def _raw_from_several(entry: entries.DataEntry, given: entries.SeveralSequences,
         files = [*files, options["file"]]
         columns = tables.columns_of_table(labelled, X.ids, options, read.left_out, unit="sample")
     elif isinstance(given, SequenceTable):
-        wanted = tables.wanted_columns(options)
+        wanted = tables.wanted_columns(options) | {name: name for name in given.own_columns}
         wanted = wanted if source == "column" else {key: name for key, name in wanted.items() if key != "label"}
         if "label" in wanted:
             wanted["label"] = tables.label_column(list(read.columns), wanted["label"])
@@ -299,7 +299,7 @@ def _raw_from_several(entry: entries.DataEntry, given: entries.SeveralSequences,
         reading = Reading(X, read.headers, np.zeros(len(X), dtype=np.int64), read.left_out)
         columns = _columns_of_records(reading, options, source, (), where)
     columns = columns if source != "none" else {"label": [""] * len(X), **columns}
-    notes = {"sources": _sources(files, base_dir), NOTE: given.note()}
+    notes = {"sources": _sources(files, base_dir), NOTE: given.note(), **given.describe(columns)}
     return RawDataset("sequences", X, columns, options, labelled, notes=notes, left_out=tuple(read.left_out))
 
 

@@ -4,21 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from seqkern.core.checks import check_choice, check_name, read_number
 from seqkern.core.declarations import Parameter
 from seqkern.core.errors import ConfigError, SequenceError, check_known, unknown_name
-from seqkern.core.parameters import choice, text
+from seqkern.core.parameters import choice, integer, text
+from seqkern.core.progress import tell
 from seqkern.core.text_files import source_name
 from seqkern.core.tsv import check_columns, read_cells
 from seqkern.core.types import PathLike, Source
+from seqkern.formats.alleles import Placing
+from seqkern.formats.reference import Genome
+from seqkern.formats.regions import loci
+from seqkern.formats.vcf import VcfChunk, VcfReader, info_texts, parse_records
 from seqkern.sequences.alphabets import Alphabet, as_alphabet
 from seqkern.sequences.fasta import read_records, records_of, unique_ids
 from seqkern.sequences.joining import join_views
+from seqkern.sequences.sampling import merge_groups
 from seqkern.sequences.sequence_set import SequenceSet
 from seqkern.study.schema import NAME, PATH, ByName, Either, Listing, Section
 
@@ -259,6 +266,10 @@ def _check_missing(text: TextColumns, bare: Any) -> None:
 
 NOTE = "several_sequences"
 """Key of the settings for reading samples, in the notes of a data set and so in the record of a model."""
+ALLELES = ("alternative", "reference")
+"""Views of variants."""
+WIDTH = 100
+"""Bases of a variant's windows by default."""
 COLUMN_KEYS: dict[str, Parameter] = {"column": text(), "alphabet": text()}
 TABLE_KEYS: dict[str, Parameter] = {
     "file": PATH,
@@ -269,6 +280,10 @@ TABLE_KEYS: dict[str, Parameter] = {
     ),
     "missing": choice(choices=MISSING),
     "numbers": Listing(value=NAME, doc="Columns of numbers, each a view of one number, such as scores of a model."),
+    "genome": PATH.but(
+        doc="The genome of variants: the file is VCF, or a table with chromosome, position, ref and alt."
+    ),
+    "width": integer(low=1, doc=f"Bases of a window with each allele of a variant (default: {WIDTH})."),
 }
 
 
@@ -293,11 +308,17 @@ class ViewSource:
     missing: str
     numbers: tuple[str, ...] = ()
     kind = "sequences"
+    own_columns: ClassVar[tuple[str, ...]] = ()
+    """Columns about folds that the source makes."""
 
     @property
     def view_names(self) -> tuple[str, ...]:
         """The names of the views."""
         return tuple(view.name for view in self.views)
+
+    def describe(self, columns: Mapping[str, Sequence[str]]) -> dict[str, Any]:
+        """Return further notes for a data set, from the columns of its labels."""
+        return {}
 
     def text(self, base_dir: PathLike, **ids: str) -> TextColumns:
         """Read the samples as text."""
@@ -351,6 +372,9 @@ class SequenceTable(ViewSource):
     def parse(cls, given: Mapping[str, Any]) -> SequenceTable:
         """Return the sequence table of an entry."""
         check_known("key of table", given, TABLE_KEYS)
+        if given.get("genome"):
+            views = tuple(SequenceView(name, name, "dna") for name in ALLELES)
+            return VariantPairs(str(given["file"]), views, genome=str(given["genome"]), width=given.get("width", WIDTH))
         for key in ("file", "sequences"):
             if not given.get(key):
                 raise ConfigError(f"the table has no {key}", remedy=f"add {key}: {'[a, b]' if key != 'file' else '…'}")
@@ -373,9 +397,83 @@ class SequenceTable(ViewSource):
         return [(("table", "file"), self.path)]
 
     def text(self, base_dir: PathLike, **ids: str) -> TextColumns:
-        """Read the table as text."""
         columns = {view.name: view.where for view in self.views}
         return read_table_text(_path(base_dir, self.path), columns, self.id_column, **ids, others=self.numbers)
+
+
+# Variants with measured effects, each read as two sequences: a window of the genome with either allele.
+
+VARIANT_COLUMNS = ("chromosome", "chrom", "chr"), ("position", "pos"), ("id",), ("ref",), ("alt",)
+"""Names of the columns of a table of variants, in the order of VCF; only the column of ids may be missing."""
+
+
+@dataclass(frozen=True)
+class VariantPairs(SequenceTable):
+    """Variants in VCF or a table, with a view for each of the `ALLELES`; groups are loci of overlapping windows."""
+
+    own_columns = ("group",)
+
+    genome: str = ""  # FASTA, as written in the entry
+    width: int = WIDTH  # Bases of each window
+
+    def files(self) -> list[tuple[tuple[str, ...], str]]:
+        return [*super().files(), (("table", "genome"), self.genome)]
+
+    def text(self, base_dir: PathLike, **ids: str) -> TextColumns:
+        path = _path(base_dir, self.path)
+        name, sequences = source_name(path), {view: list[str]() for view in ALLELES}
+        names, places, cells, own = list[str](), list[int](), list[dict[str, str]](), list[str]()
+        with Genome(_path(base_dir, self.genome)) as genome:
+            placing = Placing(genome, name, {})
+            for chunk, columns in _variants(path, name):
+                placed, _ = placing.place(chunk, self.width)
+                for view, alleles in zip(ALLELES, (placed.alts, placed.refs), strict=True):
+                    sequences[view] += [window.decode() for window in placed.windows(alleles, self.width)]
+                for i, row in zip(placed.index.tolist(), chunk.rows[placed.index].tolist(), strict=True):
+                    names.append(str(placing.names[chunk.chromosomes[row]]))
+                    places.append(chunk.positions[row])
+                    cells.append(columns[i])
+                    own.append(f"{names[-1]}:{places[-1]}:{chunk.refs[row].upper()}>{chunk.alts[i].upper()}")
+            placing.finish()
+        if not own:
+            raise SequenceError("has no variants", file=name, remedy="give a row for each")
+        for line in placing.unscored():
+            tell(f"{name}: not used: {line}")
+        every = {column: [row.get(column, "") for row in cells] for column in dict.fromkeys(chain(*cells))}
+        own_loci = loci(names, places, [self.width] * len(names))
+        every["group"] = [
+            str(group) for group in merge_groups(len(own), own_loci, *([every["group"]] if "group" in every else []))
+        ]
+        files = dict.fromkeys(ALLELES, name)
+        return TextColumns(unique_ids(own, ids.get("ids", "header"), file=name)[0], sequences, files, every)
+
+    def describe(self, columns: Mapping[str, Sequence[str]]) -> dict[str, Any]:
+        n, groups = len(columns["group"]), len(set(columns["group"]))
+        folds = f"variants with overlapping windows of {self.width} bases stay in one fold: {n:,} in {groups:,} loci"
+        return {"genome": {"file": self.genome, "width": self.width, "folds": folds}}
+
+
+def _variants(path: PathLike, name: str) -> Iterator[tuple[VcfChunk, list[dict[str, str]]]]:
+    """Yield the variants of VCF or a table in chunks, with the other cells, or fields of INFO, of each allele."""
+    if {".vcf", ".bcf"} & set(Path(name).suffixes):
+        with VcfReader(path) as reader:
+            yield from ((chunk, info_texts(chunk)) for chunk in reader.chunks())
+        return
+    header, *rows = read_cells(path)
+    check_columns(header, name)
+    known = [column.lstrip("#").lower() for column in header]
+    places = [next((i for i, column in enumerate(known) if column in names), None) for names in VARIANT_COLUMNS]
+    for names, place in zip(VARIANT_COLUMNS, places, strict=True):
+        if place is None and names != ("id",):
+            raise SequenceError(
+                f"has no column {names[0]!r}",
+                file=name,
+                remedy=f"give VCF, or chromosome, position, ref, alt and effect; columns: {', '.join(header)}",
+            )
+    if rows:
+        lines = ["\t".join("." if place is None else row[place] for place in places) for row in rows]
+        chunk = parse_records(lines, 2, name)
+        yield chunk, [dict(zip(header, rows[i], strict=True)) for i in chunk.rows.tolist()]
 
 
 @dataclass(frozen=True)
@@ -386,15 +484,12 @@ class SequenceFiles(ViewSource):
     missing: str = MISSING[0]  # As for `seqkern.study.several_sequences.encode_columns`
 
     def note(self) -> dict[str, Any]:
-        """Return a record of how the samples are read, for the notes of a data set."""
         return {"missing": self.missing}
 
     def files(self) -> list[tuple[tuple[str, ...], str]]:
-        """Return the files, with their keys."""
         return [(("views", view.name), view.where) for view in self.views]
 
     def text(self, base_dir: PathLike, **ids: str) -> TextColumns:
-        """Read the files as text."""
         return read_fasta_text({view.name: _path(base_dir, view.where) for view in self.views}, **ids)
 
 

@@ -50,7 +50,7 @@ ID_NAMES = ("id", "name", "record")
 NAMES_OF_VARIANTS = (*ID_NAMES, "mutant", "variant", "mutation", "mutations")
 NO_NAME = r"[-+.0-9eE]+|(?i:nan|inf)|[A-Za-z*-]{12,}"
 """Numbers, and words so long that they may be sequences."""
-LABEL_NAMES = ("label", "class", "y")
+LABEL_NAMES = ("label", "class", "y", "effect")
 KEYS = ("from", "file", "id", "kind", "positive", "classes", *PROTOCOL, *COLUMNS)
 Columns = Mapping[str, Sequence[str] | npt.NDArray[np.str_]]
 """Text about samples, by its meaning: one value for each sample."""
@@ -233,7 +233,7 @@ def column_of_names(columns: Mapping[str, Sequence[str]], used: Sequence[str], k
 
 
 def label_column(header: Sequence[str], wanted: str) -> str:
-    """Return the name of the label column; class or y also match the default ``label``, in any letter case.
+    """Return the name of the label column; class, y or effect also match the default ``label``, in any letter case.
 
     >>> label_column(["id", "Class"], "label"), label_column(["id", "Class"], "kind")
     ('Class', 'kind')

@@ -12,9 +12,13 @@ from seqkern.cli.main import main
 from seqkern.genomics import variant_run as run_module
 from seqkern.genomics.variants import single_kmer_weights
 from seqkern.kernels import build_kernel
+from seqkern.methods.loading import load_model
 from seqkern.methods.training import train_model
+from seqkern.sequences.joining import join_views
 from seqkern.sequences.labels import make_labels
 from seqkern.sequences.sequence_set import as_sequences
+from seqkern.study import make_dataset
+from seqkern.study.several_sequences import ALLELES
 
 pysam = pytest.importorskip("pysam")
 
@@ -106,7 +110,7 @@ def test_null_regions(folder, capsys):
     assert run(folder, *words, str(folder / "r.bed"), output="again.tsv").read_bytes() == first
     (folder / "r.bed").write_text("chr2\t0\t20000000\n")
     run(folder, *words, str(folder / "r.bed"), code=1)
-    assert "line 1 is not a region of" in capsys.readouterr().err
+    assert "line 1: chr2:1-20000000 extends past the end of chr2" in capsys.readouterr().err
 
 
 def test_annotated_vcf_has_the_numbers_of_the_table(folder):
@@ -182,7 +186,7 @@ def test_pairs_of_sequences(folder, capsys):
     assert float(rows[1]["delta"]) == 0
     (folder / "alt.fa").write_text(">b\nCCTGCCTCACC\n>a\nACGTACGTACG\n")
     run(folder, "ap1.seqkern", "--ref", "ref.fa", "--alt", "alt.fa", code=1)
-    assert "record 'a': is not in the same place" in capsys.readouterr().err
+    assert "record 1 is 'b' in the view 'alt', 'a' in 'ref'" in capsys.readouterr().err
 
 
 def test_weights_of_kmers_give_the_same_as_their_model(folder):
@@ -330,3 +334,87 @@ def test_variants_out_of_order_are_scored_and_not_indexed(folder, capsys):
     assert "not sorted by position, so there is no index" in capsys.readouterr().err
     assert not Path(f"{output}.tbi").exists()
     assert len(gzip.decompress(output.read_bytes()).splitlines()) > len(lines)
+
+
+# ---- models of differences ---------------------------------------------------------------------------------
+
+EFFECTS = ("train", "--genome", "g.fa", "--cv", "0", "--kernel")
+GAPPED = "gapped_kmer:l=5,k=3,reverse_complement=true,normalize=false"
+
+
+@pytest.fixture
+def effects(folder, monkeypatch):
+    """Effects of the single-base variants of the first chromosome: what they change in the number of motifs."""
+    monkeypatch.chdir(folder)
+    text = (folder / "g.fa").read_text().split("\n")[1]
+    rows = [row.split("\t")[:5] for row in (folder / "v.vcf").read_text().splitlines() if row.startswith("chr1")]
+    rng, out = np.random.default_rng(1), []
+    for name, position, _, ref, alts in rows:
+        for alt in alts.split(",") if len(ref) == 1 and "<" not in alts else ():
+            place = int(position) - 1
+            sides = text[place - 6 : place], text[place + 1 : place + 7]
+            change = [MOTIF in sides[0] + base + sides[1] for base in (alt, ref)]
+            out.append((name, position, ref, alt, f"{change[0] - change[1] + 0.1 * rng.standard_normal():.3f}"))
+    out = out[:160]
+    lines = ["\t".join(row) for row in [("chrom", "pos", "ref", "alt", "effect"), *out]]
+    (folder / "e.tsv").write_text("\n".join(lines) + "\n")
+    records = ["\t".join((*row[:2], ".", *row[2:4], ".", ".", f"AF=1;EFFECT={row[4]}")) for row in out]
+    (folder / "e.vcf").write_text(HEADER + "\n".join(records) + "\n")
+    return np.array([float(row[-1]) for row in out])
+
+
+@pytest.mark.parametrize(
+    "kernel", [GAPPED, "gapped_kmer:l=5,k=3,reverse_complement=true", "weighted_degree:degree=3", f"{GAPPED}:short"]
+)
+def test_a_model_of_differences_predicts_effects(folder, effects, kernel, capsys):
+    kernel, short = kernel.partition(":short")[::2]
+    words = (*EFFECTS, kernel, "--width", "8" if short else "31")
+    assert main([*words, "--variants", "e.tsv", "-o", "d.seqkern"]) == 0
+    assert main([*words, "--variants", "e.vcf", "-o", "same.seqkern"]) == 0
+    one, other = load_model("d.seqkern"), load_model("same.seqkern")
+    for column in ("dual_coef_", "intercept_"):
+        np.testing.assert_array_equal(getattr(one.solver, column), getattr(other.solver, column))
+    assert one.solver.intercept_ == 0
+    assert len(one.support) == len(effects)
+    delta = np.array([float(row["delta"]) for row in table(run(folder, "d.seqkern", "e.vcf", "--genome", "g.fa"))])
+    np.testing.assert_allclose(delta, one.decision(one.support), atol=1e-8)
+    assert np.corrcoef(delta, effects)[0, 1] > 0.7
+    swapped = join_views({name: one.support.view(view) for name, view in zip(ALLELES, ALLELES[::-1], strict=True)})
+    np.testing.assert_allclose(one.decision(swapped), -one.decision(one.support), atol=1e-12)
+
+
+def test_folds_keep_loci_of_variants(folder, effects, capsys):
+    chosen = make_dataset("effects", {"table": {"file": "e.tsv", "genome": "g.fa", "width": 50}})
+    groups, places = chosen.task().labels.groups, [int(name.split(":")[1]) for name in chosen.X.ids]
+    order = np.argsort(places, kind="stable")
+    together = np.diff(np.array(places)[order]) < 50
+    np.testing.assert_array_equal(groups[order][1:] == groups[order][:-1], together)
+    assert 0 < together.sum() < len(together)
+    assert chosen.notes["genome"]["folds"].endswith(f"stay in one fold: {len(places)} in {len(set(groups))} loci")
+    assert main([*EFFECTS, GAPPED, "--variants", "e.tsv", "--solver", "svr:C=1", "-o", "d.seqkern"]) == 0
+    said = capsys.readouterr()
+    assert "next: seqkern variants d.seqkern NEW.vcf" in said.out
+    assert "which so does not change its sign with the alleles" in said.err
+
+
+BAD_EFFECTS = (
+    ("chrom\tpos\tref", "bad.tsv: has no column 'alt'; give VCF, or chromosome, position, ref, alt and effect"),
+    ("chrom\tpos\tref\talt\teffect", "bad.tsv: has no variants"),
+    ("chrom\tpos\tref\talt\teffect\nchr1\tx\tA\tG\t1", "bad.tsv: line 2: POS is 'x', not a position"),
+    ("chrom\tpos\tref\talt\teffect\nchr9\t7\tA\tG\t1", "bad.tsv: no allele can be scored: 1 on chromosomes"),
+    (("--variants", "e.tsv", "e.tsv"), "--variants takes one file, and no sequences"),
+    (("--variants", "e.tsv", "--labels", "e.tsv"), "--labels does not work with --variants"),
+    (("--variants", "e.vcf", "--label-field", "DP"), "has no column 'DP'; name another"),
+)
+
+
+def test_bad_effects_are_one_line(folder, effects, capsys):
+    for change, said in BAD_EFFECTS:
+        words = ("--variants", "bad.tsv") if isinstance(change, str) else change
+        (folder / "bad.tsv").write_text(f"{change}\n")
+        assert main([*EFFECTS, GAPPED, *words, "-o", "bad.seqkern"]) == 1
+        assert said in capsys.readouterr().err
+    normalised = f"each_view:base=({GAPPED}),rule=difference,normalize=true"
+    assert main([*EFFECTS, normalised, "--variants", "e.tsv", "-o", "bad.seqkern"]) == 0
+    run(folder, "bad.seqkern", "e.vcf", "--genome", "g.fa", code=1)
+    assert "its differences are normalised or transformed" in capsys.readouterr().err

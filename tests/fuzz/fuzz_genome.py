@@ -15,6 +15,7 @@ from seqkern.formats.regions import RegionOptions, place_of, read_bed, region_so
 from seqkern.formats.site_tables import make_site_table
 from seqkern.genomics.effects import read_variants
 from seqkern.sequences.fasta import read_fasta
+from seqkern.study.several_sequences import VariantPairs
 
 GENOME = b">chr1 a\nACGTACAGGTAAGTCCTTAGGACCATCCAA\n>chr2\nGATTACAGATTACAGTAG\nGATTAGTT\n"
 BED = (
@@ -36,6 +37,9 @@ VCF = (
     b'##INFO=<ID=DB,Number=0,Type=Flag,Description="x">\n##FILTER=<ID=PASS,Description="x">\n##ALT=<ID=DEL,Description="x">\n'
     b"#CHROM\tPOS\tID\tREF\tALT\tQUAL\tFILTER\tINFO\n"
     b"chr1\t7\trs1\tA\tG,AGT\t.\tPASS\tAF=0.1,0.2;DB\nchr1\t9\t.\tGT\tG\t.\t.\tAF=0.3\nchr2\t2\t.\tA\t*,C\t.\t.\t.\n"
+)
+EFFECTS = (
+    b"chrom\tpos\tref\talt\teffect\tgroup\nchr1\t7\tA\tG,AGT\t0.5\ta\nchr2\t9\tGA\tG\t-1e-2\tb\nchr1\t1\tA\tT\t\ta\n"
 )
 
 
@@ -97,6 +101,11 @@ def _variants(path: Path) -> None:
     with Genome(path.parent / "genome.fa") as genome:
         read_variants(path, genome)
         read_variants(path, genome, "AF")
+    _effects(path)
+
+
+def _effects(path: Path) -> None:
+    VariantPairs.parse({"file": path.name, "genome": "genome.fa", "width": 9}).read(path.parent, {})
 
 
 def _region(folder: list[str]):
@@ -149,6 +158,7 @@ READERS = (
     ),
     Reader("vcf", _variants, lambda: [VCF], ("--variants", "variants files"), ".vcf", _prepare),
     Reader("vcf, bgzip; bcf", _variants, _bcf, (), ".vcf.gz", _prepare, form="gzip"),
+    Reader("variants with effects", _effects, lambda: [EFFECTS], (), ".tsv", _prepare),
     Reader("region", _region([]), lambda: [b"chr1:4-20", b"chr2:1,0-1,5"], ("--region",), of_text=True),
     Reader(
         "place in a sequence's name",

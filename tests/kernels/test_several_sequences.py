@@ -69,6 +69,52 @@ def test_each_view_joins_what_the_base_gives_for_each(base):
     np.testing.assert_array_equal(again(X), learned(X))
 
 
+ALT, REF = (
+    SequenceSet.from_strings(random_strings(N, 14, 20, seed=seed), "dna", unknown="mask_all") for seed in (3, 4)
+)
+ALLELES = join_views({"alt": ALT, "ref": REF})
+OF_ALLELES = ("gapped_kmer:l=4,k=2,reverse_complement=true,normalize=false", "spectrum:k=3", "oligo:k=2,sigma=1")
+
+
+@pytest.mark.parametrize("base", OF_ALLELES)
+def test_the_difference_is_that_of_features(base):
+    B, kernel = build_kernel(base), build_kernel(f"each_view:base=({base}),rule=difference")
+    K, vector = kernel(ALLELES), np.linspace(-1, 1, N)
+    wanted = [
+        [
+            B(ALT.take([i]), ALT.take([j]))[0, 0]
+            + B(REF.take([i]), REF.take([j]))[0, 0]
+            - B(ALT.take([i]), REF.take([j]))[0, 0]
+            - B(REF.take([i]), ALT.take([j]))[0, 0]
+            for j in range(N)
+        ]
+        for i in range(N)
+    ]
+    np.testing.assert_allclose(K, wanted, atol=1e-12)
+    np.testing.assert_array_equal(K, K.T)
+    np.testing.assert_array_equal(kernel(join_views({"alt": REF, "ref": ALT}), ALLELES), -K)
+    assert not kernel(join_views({"alt": REF, "ref": REF})).any()
+    shares = attributions(kernel, ALLELES, ALLELES, vector)
+    np.testing.assert_allclose(np.add.reduceat(shares, np.cumsum(ALLELES.lengths) - ALLELES.lengths), K @ vector)
+    for products in filter(None, (kernel.implicit, kernel.operator)):
+        made = products(ALLELES)
+        np.testing.assert_allclose(made.times(vector), K @ vector, atol=1e-10)
+        np.testing.assert_allclose(made.take([4, 4, 1]).times([1, 2, 3]), K[np.ix_([4, 4, 1], [4, 4, 1])] @ [1, 2, 3])
+    if kernel.features:
+        dense = kernel.features.normalised(ALLELES).toarray()
+        np.testing.assert_allclose(dense @ dense.T, K, atol=1e-12)
+        weights = kmer_weights(kernel, ALLELES, ALLELES, vector)
+        of_alt, of_ref = (
+            {n.split()[0]: w for n, w in zip(weights.names, weights.weights, strict=True) if n.endswith(f"[{view}]")}
+            for view in ("alt", "ref")
+        )
+        assert of_alt == {name: -weight for name, weight in of_ref.items()}
+    if kernel.gradient:
+        gradient, (name,) = kernel.gradient(ALLELES), kernel.gradient.tunable()
+        near = (gradient.at({name: 1 + change}).matrix for change in (1e-4, -1e-4))
+        np.testing.assert_allclose(gradient.derivative(name), np.subtract(*near) / 2e-4, atol=1e-6)
+
+
 def test_sums_products_and_parts_over_views_follow():
     first, second = gram("spectrum:k=2", PEPTIDES), gram("spectrum:k=3", SITES)
     np.testing.assert_allclose(
@@ -143,6 +189,11 @@ def test_empty_sequences_follow_the_policies_of_the_base():
         ("spectrum:view=peptides", "did you mean 'peptide'"),
         ("each_view:base=(spectrum),only=[site,b]", "unknown sequence view 'b'"),
         ("linear:view=site", "compares vectors, and the view 'site' holds sequences"),
+        (
+            "each_view:base=(spectrum:k=2),rule=difference,only=[site]",
+            "rule=difference needs two sequences of each sample",
+        ),
+        ("each_view:base=(spectrum:k=2),rule=difference", "peptide is protein, but site dna"),
         ("spectrum:view=esm", "holds vectors, and the kernel compares sequences"),
         ("weighted_degree:view=site", "in the view site"),
         ("local_alignment:view=site", "in the view site"),
