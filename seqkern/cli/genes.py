@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import sys
+from collections import Counter
 from typing import Any
 
 from seqkern.cli.output import as_part, gather, log, naming_file, output_writer, prediction_writer, print_output
@@ -50,6 +51,7 @@ def run_genes(request: GenesRequest) -> None:
         check_writable(request.output)
     model = load_gene_model(request.model)
     truth = None if request.truth is None else by_chromosome(_read(request.truth))
+    left_out = Counter[str]()
     n_genes, counts = 0, dict.fromkeys(LEVELS, NOTHING)
     with (
         output_writer(request.output) as write,
@@ -62,15 +64,17 @@ def run_genes(request: GenesRequest) -> None:
             n_genes += len(genes)
             if truth is not None:
                 found = gene_accuracy(
-                    true_structures(truth.pop(name, ()), codes), [(g.reverse, g.parts) for g in genes]
+                    true_structures(truth.pop(name, ()), codes, left_out), [(g.reverse, g.parts) for g in genes]
                 )
                 counts = {level: counts[level] + found[level] for level in LEVELS}
     if request.output is not None:
         print_output(request.output)
     log(f"{n_genes} genes")
+    if left_out:
+        log(f"{request.truth}: left out: " + ", ".join(f"{n} transcripts {why}" for why, n in left_out.items()))
     if truth:
         some = ", ".join(list(truth)[:3]) + (", …" if len(truth) > 3 else "")
-        log(f"{request.truth}: {len(truth)} chromosomes that the genome lacks ({some})")
+        log(f"{request.truth}: {len(truth)} chromosomes that the genome lacks ({some}); give both with the same names")
     if truth is not None:
         print("level  sensitivity  precision  annotated  predicted", file=sys.stdout if request.output else sys.stderr)
         for level, count in counts.items():
