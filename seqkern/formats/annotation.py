@@ -51,11 +51,6 @@ class Transcript:
         """Yield the gaps between the exons, in ascending order."""
         return gaps(self.exons)
 
-    @staticmethod
-    def bases(parts: Iterable[Interval]) -> int:
-        """Return the number of bases of intervals."""
-        return sum(stop - start for start, stop in parts)
-
     def span(self) -> Interval:
         """Return the interval from its first to its last base."""
         parts = [*self.exons, *self.coding]
@@ -97,15 +92,15 @@ GTF_ATTRIBUTE = re.compile(r'\s*([\w.-]+)\s+(?:"([^"]*)"|([^\s;"]+))\s*;?')
 PARTS = ("exon", "CDS", "stop_codon")
 OWN_NAMES = ("protein_id", "ID", "locus_tag", "gene_id")
 """Attributes that name a CDS without a transcript, as in annotations of bacteria."""
-FAULTS = (
-    ("of pseudogenes", r'pseudo(gene)?[= ]|(gene_|transcript_)?(bio)?type[= ]"?\w*pseudogene'),
-    (TRANS_SPLICED, r'trans_splicing|exception[= ]"?trans.splicing'),
-    ("with ribosomal slippage", r'ribosomal_slippage|exception[= ]"?ribosomal.slippage'),
-    ("of another genetic code", r'transl_table[= ]"?(?!1?1\b)\d'),
-    (INCOMPLETE, r'partial[= ]"?true|tag "(cds|mRNA)_(start|end)_NF|codon_start[= ]"?[23]'),
-)
+PSEUDO = "of pseudogenes"
+FAULTS = {
+    PSEUDO: r'pseudo(gene)?[= ]|(gene_|transcript_)?(bio)?type[= ]"?\w*pseudogene',
+    TRANS_SPLICED: r'trans_splicing|exception[= ]"?trans.splicing',
+    "with ribosomal slippage": r'ribosomal_slippage|exception[= ]"?ribosomal.slippage',
+    "of another genetic code": r'transl_table[= ]"?(?!1?1\b)\d',
+    INCOMPLETE: r'partial[= ]"?true|tag "(cds|mRNA)_(start|end)_NF|codon_start[= ]"?[23]',
+}
 """What attributes of GTF and GFF3, or qualifiers of GenBank and EMBL, say of a transcript, and their pattern."""
-FAULT = re.compile("|".join(f"(?:^|; ?)(?P<fault{i}>{pattern})" for i, (_, pattern) in enumerate(FAULTS)))
 
 Line = tuple[str, str, Interval, str, str, str]
 """Chromosome, feature, interval, strand, phase, attributes."""
@@ -163,11 +158,10 @@ def _lines(lines: Iterator[str]) -> Iterator[Line]:
 
 def _fault(text: str, feature: str) -> str:
     """Return what attributes say of a transcript; only those of its CDS say that the coding part is incomplete."""
-    found = {match.lastgroup for match in FAULT.finditer(text)}
-    names = [name for i, (name, _) in enumerate(FAULTS) if f"fault{i}" in found]
     if feature.startswith("pseudogen"):
-        return FAULTS[0][0]
-    return next((name for name in names if feature == "CDS" or name != INCOMPLETE), "")
+        return PSEUDO
+    found = (name for name, pattern in FAULTS.items() if re.search(f"(^|; ?)({pattern})", text))
+    return next((name for name in found if feature == "CDS" or name != INCOMPLETE), "")
 
 
 Key = tuple[str, str, bool]
@@ -311,18 +305,15 @@ def _record_transcripts(record: Any, left_out: Counter[str]) -> list[Transcript]
             left_out[f"{item.type} {TRANS_SPLICED}"] += 1
             continue
         gene = next((item.qualifiers[key][0] for key in GENE_KEYS if key in item.qualifiers), f"{record.id}.{number}")
-        parts: list[Interval] = [
-            (int(part.start), int(part.end)) for part in item.location.parts if part.ref in (None, record.id)
-        ]
+        location, reverse = item.location, item.location.strand == -1
+        parts = [(int(part.start), int(part.end)) for part in location.parts if part.ref in (None, record.id)]
         if not parts:
             continue
-        reverse = item.location.strand == -1
         transcript = Transcript(f"{gene}.{number}", gene, record.id, reverse)
         transcript.fault = _fault(";".join(f"{key}={own[0]}" for key, own in item.qualifiers.items()), item.type)
         if item.type == "CDS":
             transcript.coding = parts
-            if not transcript.fault and any(character in str(item.location) for character in "<>"):
-                transcript.fault = INCOMPLETE
+            transcript.fault = transcript.fault or INCOMPLETE * bool(set("<>") & set(str(location)))
         if not transcript.fault and parts != sorted(parts, reverse=reverse):
             ends = {edge for part in parts for edge in part}
             transcript.fault = "across the origin" if {0, len(record)} <= ends else TRANS_SPLICED

@@ -24,8 +24,8 @@ from seqkern.core.errors import SequenceError
 from seqkern.core.file_kinds import GENES, MODEL
 from seqkern.core.statistics import fit_sigmoid
 from seqkern.core.types import Bools, Codes, Floats, Ints, PathLike, Source
-from seqkern.formats.annotation import Annotation, Transcript, gaps, read_annotation
-from seqkern.formats.site_tables import Row, bases_at, chromosomes, make_site_table
+from seqkern.formats.annotation import CODON, Annotation, Transcript, gaps, read_annotation
+from seqkern.formats.site_tables import Row, bases_at, chromosomes, make_site_table, splice_site
 from seqkern.genomics.genes import (
     ACCEPTOR,
     BACTERIAL_STARTS,
@@ -262,19 +262,14 @@ def fault_of(gene: Gene, codes: Codes, longest_intron: int, starts: Sequence[str
         return f"with an exon of fewer than {SHORTEST_EXON} coding bases"
     for start, stop in gene.introns:
         if not SHORTEST_INTRON <= stop - start <= longest_intron:
-            return (
-                f"with an intron outside {SHORTEST_INTRON} to {longest_intron} bases"
-                if longest_intron
-                else "with introns"
-            )
-        left, right = bases_at(codes, start, False, 2), bases_at(codes, stop - 2, False, 2)
-        if gene.reverse:
-            left, right = bases_at(codes, stop - 1, True, 2), bases_at(codes, start + 1, True, 2)
+            limits = f" outside {SHORTEST_INTRON} to {longest_intron} bases" if longest_intron else ""
+            return f"with an intron{limits}"
+        sites = [splice_site(start, stop, gene.reverse, kind) for kind in SITES[:2]]
+        left, right = (bases_at(codes, *site, 2) for site in sites)
         if left not in DONORS or right != ACCEPTOR:
             return "with an intron other than GT–AG or GC–AG"
-    coding = "".join(bases_at(codes, start, False, stop - start) for start, stop in gene.parts)
-    if gene.reverse:
-        coding = "".join(bases_at(codes, stop - 1, True, stop - start) for start, stop in reversed(gene.parts))
+    back, parts = gene.reverse, gene.parts[:: -1 if gene.reverse else 1]
+    coding = "".join(bases_at(codes, stop - 1 if back else start, back, stop - start) for start, stop in parts)
     codons = [coding[i : i + 3] for i in range(0, len(coding), 3)]
     if codons[0] not in starts:
         return "without a start codon"
@@ -367,9 +362,10 @@ def make_grammar(boundaries: Sequence[Boundaries], places: Sequence[Place]) -> G
     knots = {name: _length_knots(values) for name, values in lengths.items() if name != "exons" and len(values)}
     for name in SITES:
         decisions, true, _ = _sites(boundaries, places, name)
-        if not true.any():
-            continue
-        knots[name] = _ascending(np.quantile(decisions[true], SHARES), np.quantile(decisions[~true], (0.1, 0.5, 0.9)))
+        if true.any():
+            knots[name] = _ascending(
+                np.quantile(decisions[true], SHARES), np.quantile(decisions[~true], (0.1, 0.5, 0.9))
+            )
     return Grammar(limits, knots)
 
 
@@ -382,22 +378,22 @@ def prior_weights(grammar: Grammar, boundaries: Sequence[Boundaries], places: Se
     bases = 2.0 * sum(place.stop - place.start for place in places)
     for name, values in lengths.items():
         if name in grammar.knots:
-            weights[grammar.place(name)] = _log_density(grammar.knots[name], np.log(values))
+            weights[grammar.places[name]] = _log_density(grammar.knots[name], np.log(values))
     for name in (name for name in SITES if name in grammar.knots):
         decisions, true, rare = _sites(boundaries, places, name)
         slope, intercept = fit_sigmoid(decisions, true)
         odds = -(slope * grammar.knots[name] + intercept) - np.log(true.sum() / (~true).sum())
-        weights[grammar.place(name)] = odds - np.log(len(decisions) / bases)
+        weights[grammar.places[name]] = odds - np.log(len(decisions) / bases)
         if name == "donor":
             share = (rare[true].sum() + 0.5) / (true.sum() + 1)
-            weights[grammar.place("rare donor")] = np.log(share) - np.log((rare.sum() + 0.5) / (len(rare) + 1))
+            weights[grammar.places["rare donor"]] = np.log(share) - np.log((rare.sum() + 0.5) / (len(rare) + 1))
     if n_introns:
-        weights[grammar.place("donor")] += np.log(n_introns / n_exons)
-    weights[grammar.place("coding")] = weights[grammar.place("intron")] = CONTENT_UNIT
+        weights[grammar.places["donor"]] += np.log(n_introns / n_exons)
+    weights[grammar.places["coding"]] = weights[grammar.places["intron"]] = CONTENT_UNIT
     ends = [sum(np.count_nonzero(own.kind == kind) for own in boundaries) / bases for kind in (BEGIN, END)]
     if "start" in grammar.knots:  # whose curve contains the density of start codons
         ends = [sum(ends) - sum(np.count_nonzero(own.scored["start"]) for own in boundaries) / bases]
-    weights[grammar.place("gene")] = np.log(n_genes / bases) + np.log(n_genes / n_exons) - np.log(ends).sum()
+    weights[grammar.places["gene"]] = np.log(n_genes / bases) + np.log(n_genes / n_exons) - np.log(ends).sum()
     return weights
 
 
@@ -617,10 +613,12 @@ def learn_genes(
     left_out: Counter[str] = sum((own.left_out for own in found.values()), Counter())
     if left_out:
         tell(f"{name}: left out: " + ", ".join(f"{count} genes {reason}" for reason, count in left_out.items()))
-    if several := sum(own.several for own in found.values()):
-        tell(f"{name}: {several} genes have several transcripts: the longest coding part of each is learned")
-    if longer := sum(bool(own.coding) and own.bases(own.exons) > own.bases(own.coding) + 3 for own in read.transcripts):
-        tell(f"{name}: {longer} transcripts have untranslated parts, which are not learned")
+    several = sum(own.several for own in found.values())
+    coding = [item for item in read.transcripts if item.coding]
+    longer = sum(sum(b - a for a, b in own.exons) > sum(b - a for a, b in own.coding) + CODON for own in coding)
+    if several or longer:
+        notes = f"of {several} genes with several coding parts, and no untranslated parts (of {longer} transcripts)"
+        tell(f"{name}: learned is the longest coding part {notes}")
     together = sum(len(own.genes) for own in found.values()) // (2 * FOLDS)
     together = max(1, min(TOGETHER, together))
     places = [
@@ -782,10 +780,9 @@ class _Parts:
         scorers = {kind: site_scorer(model, self.n_threads) for kind, model in classifiers.items()}
         found: dict[str, Boundaries] = {}
         for place in places:
-            if place.chromosome not in found:
-                found[place.chromosome] = find_boundaries(
-                    self.sequences[place.chromosome], scorers, content, self.starts
-                )
+            name = place.chromosome
+            if name not in found:
+                found[name] = find_boundaries(self.sequences[name], scorers, content, self.starts)
         return [found[place.chromosome].between(place.start, place.stop) for place in places]
 
 
@@ -811,6 +808,8 @@ def _choose(
             learned = learn_weights(others, grammar, start, C, passes=FEWER_PASSES, seed=seed)
             total = total + exon_counts(pieces[held_out], grammar, learned)
         scores[C] = total.f1
+        if total.f1 < max(scores.values()):
+            break  # larger C take longer and fit the folds closer
     chosen = max(scores, key=lambda C: (scores[C], -C))
     return chosen, {f"{C:g}": score for C, score in scores.items()}
 

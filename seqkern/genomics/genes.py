@@ -41,11 +41,6 @@ class Content:
     coding: Floats  # shape (3, 4^(order + 1): By the place of the last base in its codon
     intron: Floats  # shape (4^(order + 1): Of introns
 
-    @classmethod
-    def none(cls) -> Content:
-        """Return a Content whose scores are all 0."""
-        return cls(np.zeros((3, 4)), np.zeros(4))
-
     @property
     def order(self) -> int:
         """The order of the Markov chains: the number of preceding bases that the score of a base depends on."""
@@ -60,7 +55,7 @@ class Content:
         order: int | None = None,
     ) -> Content:
         """Learn the scores from k-mer counts in coding, intron and intergenic sequence."""
-        parts = [(_codes(part), place) for part, place in coding]
+        parts = list(coding)
         if order is None:
             total = sum(len(part) for part, _ in parts)
             order = max((k for k in range(LONGEST + 1) if NEEDED * 3 * 4 ** (k + 1) <= total), default=0)
@@ -87,11 +82,6 @@ class Content:
         return _sums(self.intron[words], len(codes) - 1 - ends if reverse else ends, len(codes))
 
 
-def _codes(part: Codes | bytes) -> Codes:
-    """Return encoded sequence, given as bytes or codes, as an array."""
-    return np.frombuffer(part, dtype=np.uint8) if isinstance(part, bytes) else part
-
-
 def _sums(values: Floats, places: Ints, n: int) -> Floats:
     """Return the cumulative sums, on the left of each of n + 1 boundaries, of values at some places."""
     all_values = np.zeros(n + 1)
@@ -99,8 +89,9 @@ def _sums(values: Floats, places: Ints, n: int) -> Floats:
     return np.cumsum(all_values)
 
 
-def _kmer_codes(codes: Codes, order: int) -> tuple[Ints, Ints]:
+def _kmer_codes(part: Codes | bytes, order: int) -> tuple[Ints, Ints]:
     """Return the (order + 1)-mers without masked bases, as numbers, and where they end."""
+    codes = np.frombuffer(part, dtype=np.uint8) if isinstance(part, bytes) else part
     n = len(codes) - order
     if n < 1:
         return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
@@ -116,7 +107,7 @@ def _counted(parts: Iterable[Codes | bytes], order: int) -> Floats:
     """Return the number of occurrences of each k-mer."""
     counts = np.zeros(4 ** (order + 1))
     for part in parts:
-        counts += np.bincount(_kmer_codes(_codes(part), order)[0], minlength=len(counts))
+        counts += np.bincount(_kmer_codes(part, order)[0], minlength=len(counts))
     return counts
 
 
@@ -477,7 +468,7 @@ class Grammar:
     """The grammar of genes: allowed lengths, and the meaning of the weights.
 
     >>> grammar = Grammar(Limits(3, 100, 20, 200), {name: np.array([0.0, 1.0]) for name in CURVES})
-    >>> grammar.n_weights, grammar.place("acceptor")
+    >>> grammar.n_weights, grammar.places["acceptor"]
     (20, slice(2, 4, None))
     """
 
@@ -489,8 +480,8 @@ class Grammar:
     def places(self) -> dict[str, slice]:
         """The slice of the weights for each part."""
         found, at = {}, 0
-        for name in (*(name for name in CURVES if name in self.knots), *SINGLE):
-            size = len(self.knots[name]) if name in self.knots else 1
+        curves = {name: len(self.knots[name]) for name in CURVES if name in self.knots}
+        for name, size in (curves | dict.fromkeys(SINGLE, 1)).items():
             found[name] = slice(at, at + size)
             at += size
         return found
@@ -504,10 +495,6 @@ class Grammar:
     def _logs(self) -> Floats:
         """The logarithms of all lengths of exons and introns."""
         return np.log(np.maximum(np.arange(max(self.limits.longest_exon, self.limits.longest_intron) + 1), 1))
-
-    def place(self, name: str) -> slice:
-        """Return the slice of the weights for a part."""
-        return self.places[name]
 
     def curve(self, name: str, weights: Floats, values: Floats) -> Floats:
         """Return the values of a piecewise linear function, constant beyond its ends."""
