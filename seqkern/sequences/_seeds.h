@@ -218,11 +218,9 @@ static int align_segments(
     int failed = turned ? 0 : -1;
     for (int64_t t = 0; t < n && !failed; t++) {
         int64_t i = items[t].record, j = items[t].other >> 1, n_x = s->starts[i + 1] - s->starts[i];
-        int64_t n_y = s->starts[j + 1] - s->starts[j], d = items[t].diagonal, before = -d - band;
+        int64_t n_y = s->starts[j + 1] - s->starts[j], d = items[t].diagonal;
         const uint8_t *y = s->codes + s->starts[j];
         int32_t least = needed[LEAST(n_x, n_y)];
-        /* as many residues as the band has of both */
-        if (LEAST(n_x, n_y - d + band) - (before > 0 ? before : 0) < least) continue;
         for (int64_t a = 0; a < n_y && items[t].other & 1; a++) turned[a] = y[n_y - 1 - a] < 4 ? 3 - y[n_y - 1 - a] : 255;
         same[t] = identical_residues(
             s->codes + s->starts[i], n_x, items[t].other & 1 ? turned : y, n_y, d, band, s->size);
