@@ -10,7 +10,7 @@ both. */
 #include "_exact.h"
 
 #define SPAN 29
-#define MANY 16 /* places of a seed at most that each is compared with */
+#define MANY 32 /* places at most that each place of a seed is compared with */
 #define FEW 4   /* the same of a frequent seed */
 #define SAMPLED 3
 #define OFTEN 4 /* a seed is frequent if so many of its places are in a sample of one in 2^SAMPLED */

@@ -133,7 +133,7 @@ PART, SHARES = 1 << 22, 32
 """K-mers sorted at once, and number of parts at most: those of very large sets are larger."""
 SEEDS, SPAN, SPACED = 1 << 27, 29, 2e7
 """Spaced seeds sorted at once, their span, and the chance hits of other seeds above which DNA is searched by them."""
-RECORDS, LISTED = 1 << 16, 16
+RECORDS, LISTED = 1 << 16, 32
 """Records whose pairs are aligned at once, and the number of later records that each is then compared with."""
 KEPT: ContextVar[Checkpoint | None] = ContextVar("kept_segments", default=None)
 """The finished parts of a search by spaced seeds."""
@@ -206,7 +206,7 @@ def find_similar(
     are looked for.
 
     Sets of DNA above 18 million bases are searched by two spaced seeds of 17 bases, if `identity` is at least 0.75.
-    They find 99 % of the pairs of 300 bases at 80 % identity. A seed at more than 16 places, of a repeat, is compared
+    They find 99 % of the pairs of 300 bases at 80 % identity. A frequent seed, of a repeat, is compared
     with the next ones only, and of each record the `LISTED` best pairs are listed, with each pair's record in file
     order. Memory is that of the sequences, and about as much again.
 
@@ -380,7 +380,9 @@ def spaced_pairs(
     records = contiguous_records(X)
     bad = _search.unusable(records, SPAN)
     strands, often = 1 + both_strands, np.zeros(1 << 24, dtype=np.uint8)
-    rules = (*_scores(X, match, strands, identity), BAND, ALIGNED, queries)
+    step, loss, drop, least = _scores(X, match, strands, identity)
+    # gaps divide a pair into short segments, and few chance hits of the long seeds score as much
+    rules = (step, loss, drop, least - drop, BAND, ALIGNED, queries)
     needed = needed_residues(X, match, strands, identity)
     listed = partial(_listed, X.lengths, needed, stretch or 1 << 30, queries)
     kept = KEPT.get()
