@@ -70,7 +70,7 @@ def predict(model, codes, way, rng):
         return greedy(boundaries, model.grammar.limits)
     if way == "no sites":
         decision = boundaries.decision.copy()
-        for rows in (boundaries.donors, boundaries.acceptors):
+        for rows in boundaries.scored.values():
             decision[rows] = rng.permutation(decision[rows])
         boundaries = dataclasses.replace(boundaries, decision=decision)
     weights = np.array(model.record["prior"]) if way == "generative" else model.weights

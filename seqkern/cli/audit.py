@@ -21,6 +21,7 @@ from seqkern.methods.audited import Audit, audit, audited_splits
 from seqkern.report.audit_page import PLACE, render_page, write_tables
 from seqkern.sequences.fasta import Reading, read_records, unique_ids
 from seqkern.sequences.labels import is_unknown
+from seqkern.sequences.similarity import kept_segments
 from seqkern.study.tables import check_fields_once, header_fields, id_column_of, label_column, no_column
 
 
@@ -33,7 +34,8 @@ def run(request: AuditRequest) -> None:
         _audit_folds(request, output)
         return
     parts, title = _read(request)
-    with naming_file(", ".join(request.files)), given_threads(request.threads):
+    kept = kept_segments(output.with_name(f".{output.name}.parts"))
+    with naming_file(", ".join(request.files)), given_threads(request.threads), kept:
         found = _audit(request, parts, scores=not request.no_scores)
     page = render_page(found, title)
     with result_folder(request):

@@ -33,12 +33,11 @@ def run(request: DiscoverRequest) -> None:
         model = train_on_dataset(X, labels, dataset.notes, job)
         explainer = Explainer(model)
         known = None if known_file is None else KnownMotifs.from_file(known_file, X.alphabet)
-        positive = X.take(labels.y == 1)
         with given_threads(request.threads):
-            motifs = find_motifs(explainer, positive)
+            motifs = find_motifs(explainer, X, labels.y)
     matches = None if known is None else nearest([motif.probabilities for motif in motifs], known)
     count = 0 if known is None else len(known.names)
-    summary = training_summary(model) | {"positive": labels.classes[1], "sequences": len(positive), "known": count}
+    summary = training_summary(model) | {"positive": labels.classes[1], "sequences": len(X), "known": count}
     with exclusive_folder(out_dir):
         model.save(out_dir / "model.seqkern")
         motif_tables.write_meme(out_dir / "motifs.meme", motifs, model.alphabet)

@@ -34,6 +34,7 @@ from seqkern.evaluation.leakage import (
     write_leakage,
     write_similar,
 )
+from seqkern.sequences.similarity import kept_segments
 from seqkern.study.dataset import Task, load_dataset
 
 LEAKAGE: dict[str, Any] = {
@@ -53,7 +54,9 @@ def run(request: FoldsRequest) -> None:
     together = leakage.pop("keep_together")
     residues = dataset.residues
     unit = "samples" if residues is None else "chains"
-    links = find_links(dataset.X if residues is None else residues.chains, **leakage, n_threads=request.threads)
+    output = Path(request.output)
+    with kept_segments(output.with_name(f".{output.name}.parts")):
+        links = find_links(dataset.X if residues is None else residues.chains, **leakage, n_threads=request.threads)
     fold_sets, leaks, composition, similar = [], [], [], []
     for task in dataset.tasks.values():
         if task.name in RESERVED:
@@ -74,7 +77,6 @@ def run(request: FoldsRequest) -> None:
             labels = chain_labels(links.identical, residues)
             leaks += leakage_rows(links, chain_folds(foldset, residues), labels)
         composition += composition_rows(foldset, task.labels)
-    output = Path(request.output)
     with exclusive_folder(output):
         for foldset in fold_sets:
             write_folds(output / f"{foldset.task}.tsv", foldset)

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import contextlib
 import sys
+from collections import Counter
 from typing import Any
 
+from seqkern.cli.genome_samples import annotation_file
 from seqkern.cli.output import as_part, gather, log, naming_file, output_writer, prediction_writer, print_output
 from seqkern.cli.requests_models import GenesRequest, GrammarRequest, SpliceScoresRequest
 from seqkern.core.archive import check_writable
-from seqkern.core.errors import ParameterError, SequenceError
+from seqkern.core.errors import SequenceError
 from seqkern.core.progress import progress_counter
 from seqkern.core.text_files import is_standard_output, source_name
-from seqkern.formats.annotation import Annotation, gtf_lines, has_features, read_annotation
+from seqkern.formats.annotation import Annotation, gtf_lines, read_annotation
 from seqkern.genomics.gene_learning import by_chromosome, learn_genes, load_gene_model, true_structures
 from seqkern.genomics.genes import LEVELS, NOTHING, gene_accuracy
 from seqkern.genomics.splice import SpliceModel, learn_splice, load_splice_model, splice_scores
@@ -21,13 +23,9 @@ from seqkern.genomics.splice import SpliceModel, learn_splice, load_splice_model
 def run_grammar(request: GrammarRequest) -> None:
     """Run the verb."""
     check_writable(request.output)
-    if "-" in (request.genome, request.annotation):
-        raise ParameterError("the files are read more than once", remedy="give files instead of standard input")
-    if request.annotation is None and not has_features(request.genome):
-        raise ParameterError(f"{request.genome} has no annotation", remedy="give a GTF or GFF3 file after the genome")
     model = learn_genes(
         request.genome,
-        request.annotation,
+        annotation_file(request.genome, request.annotation),
         kernel=request.kernel,
         solver=request.solver,
         seed=request.seed,
@@ -50,6 +48,7 @@ def run_genes(request: GenesRequest) -> None:
         check_writable(request.output)
     model = load_gene_model(request.model)
     truth = None if request.truth is None else by_chromosome(_read(request.truth))
+    left_out = Counter[str]()
     n_genes, counts = 0, dict.fromkeys(LEVELS, NOTHING)
     with (
         output_writer(request.output) as write,
@@ -62,21 +61,24 @@ def run_genes(request: GenesRequest) -> None:
             n_genes += len(genes)
             if truth is not None:
                 found = gene_accuracy(
-                    true_structures(truth.pop(name, ()), codes), [(g.reverse, g.parts) for g in genes]
+                    true_structures(truth.pop(name, ()), codes, left_out), [(g.reverse, g.parts) for g in genes]
                 )
                 counts = {level: counts[level] + found[level] for level in LEVELS}
     if request.output is not None:
         print_output(request.output)
     log(f"{n_genes} genes")
+    if left_out:
+        log(f"{request.truth}: left out: " + ", ".join(f"{n} transcripts {why}" for why, n in left_out.items()))
     if truth:
         some = ", ".join(list(truth)[:3]) + (", …" if len(truth) > 3 else "")
-        log(f"{request.truth}: {len(truth)} chromosomes that the genome lacks ({some})")
+        log(f"{request.truth}: {len(truth)} chromosomes that the genome lacks ({some}); give both with the same names")
     if truth is not None:
-        print("level  sensitivity  precision  annotated  predicted", file=sys.stdout if request.output else sys.stderr)
+        out = sys.stdout if request.output else sys.stderr
+        print("level  sensitivity  precision  annotated  predicted", file=out)
         for level, count in counts.items():
             print(
                 f"{level:<5}  {count.sensitivity:<11.4f}  {count.precision:<9.4f}  {count.true:<9}  {count.predicted}",
-                file=sys.stdout if request.output else sys.stderr,
+                file=out,
             )
 
 
@@ -116,9 +118,7 @@ def run_splice_scores(request: SpliceScoresRequest) -> None:
 def _train(request: SpliceScoresRequest, annotation: str) -> None:
     """Train the model, and write it."""
     check_writable(request.model)
-    if "-" in (request.fasta, annotation):
-        raise ParameterError("the files are read more than once", remedy="give files instead of standard input")
-    model = learn_splice(request.fasta, annotation, n_threads=request.threads)
+    model = learn_splice(request.fasta, annotation_file(request.fasta, annotation), n_threads=request.threads)
     model.save(request.model)
     print_output(request.model)
     for name in model.edges:

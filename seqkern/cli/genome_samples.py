@@ -22,14 +22,19 @@ from seqkern.sequences.fasta import records_of
 from seqkern.sequences.sampling import shuffled
 
 
+def annotation_file(genome: str, annotation: str | None) -> str:
+    """Return the file with the annotation of a genome, which may be the genome's own."""
+    if "-" in (genome, annotation):
+        raise ParameterError("the files are read more than once", remedy="give files instead of standard input")
+    if annotation is None and not has_features(genome):
+        raise ParameterError(f"{genome} has no annotation", remedy="give a GTF or GFF3 file after the genome")
+    return annotation or genome
+
+
 def run_sites(request: SitesRequest) -> None:
     """Run the verb."""
     check_writable(request.output)
-    given = request.annotation or request.genome
-    if given == "-" or request.genome == "-":
-        raise ParameterError("the files are read more than once", remedy="give files instead of standard input")
-    if request.annotation is None and not has_features(given):
-        raise ParameterError(f"{request.genome} has no annotation", remedy="give a GTF or GFF3 file after the genome")
+    given = annotation_file(request.genome, request.annotation)
     annotation = read_annotation(given)
     motifs = None if request.motif is None else request.motif.split(",")
     table = make_site_table(

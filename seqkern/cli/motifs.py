@@ -16,7 +16,7 @@ from seqkern.core.text_files import is_standard_output, source_name
 from seqkern.core.threads import given_threads
 from seqkern.genomics import motif_tables
 from seqkern.genomics.motif_tables import KnownMotifs, Match, nearest
-from seqkern.genomics.motifs import FoundMotif, find_motifs, require_motifs
+from seqkern.genomics.motifs import FoundMotif, find_motifs, require_motifs, support_classes
 from seqkern.methods.explanation import Explainer
 from seqkern.methods.loading import load_model
 from seqkern.methods.model import Model
@@ -41,7 +41,8 @@ def run(request: MotifsRequest) -> None:
         alphabet = explainer.model.alphabet
         known = None if request.known is None else KnownMotifs.from_file(request.known, cast("Alphabet", alphabet))
         X, source = _sequences(request, explainer.model)
-        motifs = find_motifs(explainer, X, least=request.minimum)
+        y = support_classes(explainer.model) if X is explainer.model.support else None
+        motifs = find_motifs(explainer, X, y, least=request.minimum)
     require_motifs(motifs, of_kmers=request.kmers)
     matches = None if known is None else nearest([motif.probabilities for motif in motifs], known)
     classes = explainer.model.classes or ("lower", "higher")

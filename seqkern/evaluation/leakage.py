@@ -3,7 +3,7 @@
 `find_links` compares all samples of a data set once; `leakage_rows` then lists the links that cross a split.
 """
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -23,6 +23,7 @@ from seqkern.sequences.similarity import (
     Library,
     SimilarGroups,
     chance_length,
+    digests,
     find_library,
     find_similar,
     group_pairs,
@@ -69,8 +70,10 @@ def _chunks(X: SequenceSet) -> Iterator[tuple[int, int]]:
         first = last
 
 
-def contained_pairs(short: SequenceSet, long: SequenceSet, min_length: int) -> list[tuple[int, int]]:
-    """Return the pairs (i, j) in which record i of `short` is a proper part of record j of `long`.
+def contained_pairs(
+    short: SequenceSet, long: SequenceSet, min_length: int, *, turned: bool = False
+) -> list[tuple[int, int]]:
+    """Return the pairs (i, j) in which record i of `short` is a proper part of record j of `long` (or `turned`).
 
     A hash of the first `min_length` residues of every record of `short` is looked up at all places of `long`;
     candidates are filtered by a hash of the whole record, and the remaining ones are compared residue by residue.
@@ -99,18 +102,19 @@ def contained_pairs(short: SequenceSet, long: SequenceSet, min_length: int) -> l
     ]
     pairs: set[tuple[int, int]] = set()
     for first, last in _chunks(long):
-        begin = long.starts[first]
-        rolling.load(long.codes[begin : long.stops[last - 1]])
-        place, record, which = _anchored(rolling, anchors, long, first, last, min_length)
-        room = long.stops[record] - begin - place
+        part = long.take(slice(first, last))
+        part = part.reverse_complement() if turned else part.compact()
+        rolling.load(part.codes)
+        place, record, which = _anchored(rolling, anchors, part, min_length)
+        room = part.stops[record] - place
         for length, numbers, rows in by_length:
-            fits = (room >= length) & (long.lengths[record] > length) & np.isin(which, numbers)
+            fits = (room >= length) & (part.lengths[record] > length) & np.isin(which, numbers)
             hashes = rolling.hash(place[fits], length)
             rows = rows[np.argsort(whole[rows], kind="stable")]
             low, high = (np.searchsorted(whole[rows], hashes, side=side) for side in ("left", "right"))
             for hit in np.flatnonzero(high > low):
-                at, j = place[fits][hit] + begin, int(record[fits][hit])
-                letters = long.codes[at : at + length]
+                at, j = place[fits][hit], first + int(record[fits][hit])
+                letters = part.codes[at : at + length]
                 for i in rows[low[hit] : high[hit]].tolist():
                     if np.array_equal(short.codes[short.starts[i] : short.stops[i]], letters):
                         pairs.add((i, j))
@@ -118,14 +122,12 @@ def contained_pairs(short: SequenceSet, long: SequenceSet, min_length: int) -> l
 
 
 def _anchored(
-    rolling: "_Rolling", anchors: npt.NDArray[np.uint64], long: SequenceSet, first: int, last: int, width: int
+    rolling: "_Rolling", anchors: npt.NDArray[np.uint64], part: SequenceSet, width: int
 ) -> tuple[Ints, Ints, Ints]:
     """Return the places of a chunk that start with an anchor, with their records and anchors."""
-    begin = long.starts[first]
-    heads = np.maximum(long.lengths[first:last] - width + 1, 0)
-    record = np.repeat(np.arange(first, last), heads)
-    offset = np.arange(len(record)) - np.repeat(np.cumsum(heads) - heads, heads)
-    place = long.starts[record] - begin + offset
+    heads = np.maximum(part.lengths - width + 1, 0)
+    record = np.repeat(np.arange(len(part)), heads)
+    place = part.starts[record] + np.arange(len(record)) - np.repeat(np.cumsum(heads) - heads, heads)
     hashes = rolling.hash(place, width)
     # a bit table in cache rejects most places before the binary search
     table = np.zeros(1 << 22, dtype=bool)
@@ -150,11 +152,16 @@ class Links:
     identical: Indices
     # shape (m, 2): Classes: the first is contained in the second, similar to it, or shares a stretch with it
     pairs: Indices
-    kinds: npt.NDArray[np.str_]  # shape (m,): ``contained``, ``similar`` or ``overlapping``
+    kind: npt.NDArray[np.int8]  # shape (m,): The place in `KINDS` of ``contained``, ``similar`` or ``overlapping``
     # shape (m,): Share of identical residues in the shorter sequence; of overlapping ones those of the stretch
     identity: Floats
     aligned: bool = True  # False if the set was too large to align similar sequences
     library: Library | None = None  # The variants of one parent, where similarity was sought without a limit
+
+    @property
+    def kinds(self) -> npt.NDArray[np.str_]:
+        """The kinds as words."""
+        return np.array(KINDS)[self.kind]
 
     def groups(self) -> Indices:
         """Return the group of each sample, shape (n,): samples linked directly or indirectly share a group."""
@@ -176,6 +183,7 @@ def find_links(
     identity: float | str | None = None,
     reverse_complement: bool = False,
     n_threads: int | None = None,
+    queries: int = 0,
 ) -> Links:
     """Find identical, contained and similar samples.
 
@@ -195,64 +203,43 @@ def find_links(
     if min_length is not None:
         check_integer("min_length", min_length, 1)
     if not isinstance(X, SequenceSet):
-        return _links(_identical_rows(X.values) if isinstance(X, FeatureTable) else np.arange(len(X)), [])
+        classes = _identical_rows(X.values) if isinstance(X, FeatureTable) else np.arange(len(X))
+        return Links(classes, np.zeros((0, 2), dtype=np.int64), np.zeros(0, dtype=np.int8), np.zeros(0))
     X = compared(X)
-    mirrored = X.reverse_complement() if reverse_complement else None
-    classes = _identical_sequences(X, mirrored)
+    keys = digests(X)
+    if reverse_complement:
+        other = digests(X, turned=True)
+        keys = np.where(keys < other, keys, other)
+    classes = merge_groups(len(X), keys)
     first = np.unique(classes, return_index=True)[1]
     own = X.take(first).compact()
-    others = [own] if mirrored is None else [own, mirrored.take(first).compact()]
-    found: dict[tuple[int, int], tuple[str, float]] = {}
-    if contained:
+    inner: list[tuple[int, int]] = []
+    if contained and len(own) and own.lengths.min() < own.lengths.max():
         shortest = chance_length(own) if min_length is None else min_length
-        for other in others:
-            for pair in contained_pairs(own, other, shortest):
-                found[pair] = ("contained", 1.0)
-    aligned = True
+        for turned in (False, True)[: 1 + reverse_complement]:
+            inner += contained_pairs(own, own, shortest, turned=turned)
+    ends = np.unique(np.array(inner, dtype=np.int64).reshape(-1, 2), axis=0)
+    kinds, shares, aligned = np.full(len(ends), KINDS.index("contained")), np.ones(len(ends)), True
     if identity is not None:
         strands = None if automatic and not reverse_complement else reverse_complement
-        pairs = find_similar(own, identity=limit, both_strands=strands, n_threads=n_threads)
-        aligned = pairs.aligned
-        for (i, j), share, shared in zip(pairs.pairs.tolist(), pairs.identity, pairs.shared, strict=True):
-            if (i, j) not in found and (j, i) not in found:
-                found[i, j] = ("overlapping" if shared else "similar", float(share))
-    links = _links(classes, sorted((*pair, *what) for pair, what in found.items()), aligned)
+        found = find_similar(
+            own, identity=limit, both_strands=strands, n_threads=n_threads, queries=int((first < queries).sum())
+        )
+        aligned = found.aligned
+        known = np.sort(ends, axis=1) @ (len(own), 1)
+        new = ~np.isin(found.pairs @ (len(own), 1), known)
+        ends, shares = np.concatenate((ends, found.pairs[new])), np.concatenate((shares, found.identity[new]))
+        kinds = np.concatenate((kinds, np.where(found.shared[new], *map(KINDS.index, ("overlapping", "similar")))))
+    order = np.lexsort((ends[:, 1], ends[:, 0]))
+    links = Links(classes, ends[order], kinds[order].astype(np.int8), shares[order], aligned)
     return replace(links, library=find_library(X)) if automatic else links
 
 
-def _links(classes: Indices, rows: Sequence[tuple[int, int, str, float]], aligned: bool = True) -> Links:
-    """Return Links from classes and (first, second, kind, identity) rows."""
-    return Links(
-        classes,
-        np.array([row[:2] for row in rows], dtype=np.int64).reshape(-1, 2),
-        np.array([row[2] for row in rows], dtype="U11"),
-        np.array([row[3] for row in rows], dtype=np.float64),
-        aligned,
-    )
-
-
-def _numbered(keys: Iterable[Hashable]) -> Indices:
-    """Return int64 numbers of the keys in order of first appearance; equal keys share a number."""
-    seen: dict[Hashable, int] = {}
-    return np.array([seen.setdefault(key, len(seen)) for key in keys], dtype=np.int64)
-
-
 def _identical_rows(values: Floats) -> Indices:
-    """Return the class of each row of a table; identical rows share a class."""
+    """Return the class of each row of a table, in order of first appearance; identical rows share a class."""
+    seen: dict[bytes, int] = {}
     values = np.ascontiguousarray(values) + 0.0  # -0 becomes 0
-    return _numbered(row.tobytes() for row in values)
-
-
-def _identical_sequences(X: SequenceSet, mirrored: SequenceSet | None) -> Indices:
-    """Return the class of each record; with `mirrored`, a record and its reverse complement share a class."""
-    keys = _codes(X)
-    return _numbered(keys if mirrored is None else map(min, keys, _codes(mirrored)))
-
-
-def _codes(X: SequenceSet) -> Iterator[bytes]:
-    """Yield the codes of each record as bytes."""
-    for start, stop in zip(X.starts.tolist(), X.stops.tolist(), strict=True):
-        yield X.codes[start:stop].tobytes()
+    return np.array([seen.setdefault(row.tobytes(), len(seen)) for row in values], dtype=np.int64)
 
 
 def leakage_rows(links: Links, foldset: FoldSet, labels: Labels) -> list[tuple[str, str, str, str, str, float]]:
@@ -296,11 +283,13 @@ def _crossing(links: Links, split: Split) -> list[tuple[str, int, int, float]]:
     best = {(0, int(test)): (-1.0, int(example[classes[test]])) for test in copied}
     tested = np.zeros(len(example), dtype=bool)
     tested[classes[split.test]] = True
+    ranked = split.test[np.argsort(classes[split.test], kind="stable")]
     for near, far in (links.pairs.T, links.pairs.T[::-1]):
         for m in np.flatnonzero(tested[near] & (example[far] >= 0)):
             found = (-float(links.identity[m]), int(example[far[m]]))
-            for test in split.test[classes[split.test] == near[m]].tolist():
-                key = (KINDS.index(links.kinds[m]), test)
+            low, high = np.searchsorted(classes[ranked], (near[m], near[m] + 1))
+            for test in ranked[low:high].tolist():
+                key = (int(links.kind[m]), test)
                 best[key] = min(best.get(key, found), found)
     return [(KINDS[kind], test, train, -share) for (kind, test), (share, train) in sorted(best.items())]
 

@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from hashlib import blake2b
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,11 +13,20 @@ import numpy as np
 from seqkern.core.checks import check_integer
 from seqkern.core.errors import ParameterError, SequenceError
 from seqkern.core.types import Bools, Floats, Ints
-from seqkern.evaluation.leakage import contained_pairs, find_links
+from seqkern.evaluation.leakage import Links, contained_pairs, find_links
 from seqkern.sequences.labels import UNLABELLED
 from seqkern.sequences.sampling import choose_by_hash, connected, merge_groups
 from seqkern.sequences.sequence_set import SequenceSet
-from seqkern.sequences.similarity import chance_length, longest_across, longest_kmer, nearest_across
+from seqkern.sequences.similarity import (
+    Nearest,
+    by_spaced_seeds,
+    chance_length,
+    digests,
+    longest_across,
+    longest_kmer,
+    match_chance,
+    nearest_across,
+)
 
 # The sequences of an audit: the test part, followed by the training part.
 
@@ -131,8 +139,6 @@ def make_parts(
 
 # Detection of identical sequences and reverse complements by digests.
 
-DIGEST_BYTES = 16
-
 
 class Copies:
     """The classes of identical sequences of a set, and of their reverse complements.
@@ -146,13 +152,15 @@ class Copies:
     """
 
     def __init__(self, X: SequenceSet, both_strands: bool) -> None:
-        known: dict[bytes, int] = {}
-        keys = _digests(X)
-        self.exact: Ints = np.array([known.setdefault(key, len(known)) for key in keys], dtype=np.int64)
+        keys = digests(X)
+        self.exact: Ints = merge_groups(len(X), keys)
         self.turned: Ints = np.full(len(X), -1, dtype=np.int64)
-        if both_strands:
-            mirrored = np.array([known.get(key, -1) for key in _digests(X.reverse_complement())], dtype=np.int64)
-            self.turned = np.where(mirrored == self.exact, -1, mirrored)
+        if both_strands and len(X):
+            known, first = np.unique(keys, return_index=True)
+            mirrored = digests(X, turned=True)
+            place = np.minimum(np.searchsorted(known, mirrored), len(known) - 1)
+            found = self.exact[first[place]]
+            self.turned = np.where((known[place] == mirrored) & (found != self.exact), found, -1)
 
     def first_in(self, parts: Parts, sought: Ints) -> Ints:
         """Return the first training row of the class `sought` (`exact` or `turned`) for each test sequence; −1 if
@@ -162,15 +170,6 @@ class Copies:
         trained = self.exact[parts.n_test :]
         first[trained[::-1]] = np.arange(len(trained))[::-1]
         return first[sought[: parts.n_test]]
-
-
-def _digests(X: SequenceSet) -> list[bytes]:
-    """Return a digest of the residues of each record; masked residues count as a separate letter."""
-    codes = X.codes
-    return [
-        blake2b(codes[start:stop].data, digest_size=DIGEST_BYTES).digest()
-        for start, stop in zip(X.starts.tolist(), X.stops.tolist(), strict=True)
-    ]
 
 
 # The overlap of each test sequence with the training set, and its nearest relative there.
@@ -205,6 +204,8 @@ class Relations:
         Identity above which sequences are similar; None for the default, which depends on their lengths.
     aligned : bool
         False if the parts were too large for alignments.
+    links : Links, optional
+        The links of all sequences, where one search found those within the parts too.
 
     Examples
     --------
@@ -223,6 +224,7 @@ class Relations:
     both_strands: bool
     limit: float | None = None
     aligned: bool = True
+    links: Links | None = None
 
     @property
     def overlaps(self) -> Bools:
@@ -278,7 +280,13 @@ def find_relations(
         (copies.first_in(parts, copies.turned), np.ones(n)),
         (_contained(parts, both), np.ones(n)),
     ]
-    near = nearest_across(X, n, identity=identity, both_strands=both, n_threads=n_threads)
+    links = None
+    if by_spaced_seeds(X, match_chance(X), 1 + both, identity):
+        limit = "auto" if identity is None else identity
+        links = find_links(X, identity=limit, reverse_complement=both, n_threads=n_threads, queries=n)
+        near = _nearest(links, n)
+    else:
+        near = nearest_across(X, n, identity=identity, both_strands=both, n_threads=n_threads)
     stretches = longest_across(X, n, length, both_strands=both, n_threads=n_threads)
     shorter = np.minimum(X.lengths[:n], X.lengths[n:][stretches.row])
     candidates += [(near.row, near.identity), (stretches.row, stretches.length / np.maximum(shorter, 1))]
@@ -286,7 +294,24 @@ def find_relations(
         has[:, place] = found >= 0
         new = (found >= 0) & (row < 0)
         row[new], share[new] = found[new], shares[new]
-    return Relations(has, row, share, stretches.length, length, both, identity, near.aligned)
+    return Relations(has, row, share, stretches.length, length, both, identity, near.aligned, links)
+
+
+def _nearest(links: Links, n_test: int) -> Nearest:
+    """Return the most identical training sequence of each test sequence among similar and contained ones."""
+    classes = links.identical
+    example = np.full(int(classes.max()) + 1, -1, dtype=np.int64)
+    example[classes[n_test:][::-1]] = np.arange(len(classes) - n_test)[::-1]
+    near = links.kinds != "overlapping"
+    own = np.arange(len(example))
+    query, other = (np.concatenate((links.pairs[near, end], links.pairs[near, 1 - end], own)) for end in (0, 1))
+    share = np.concatenate((links.identity[near], links.identity[near], np.ones(len(own))))
+    order = np.lexsort((example[other], -share, query))
+    order = order[example[other[order]] >= 0]
+    found, first = np.unique(query[order], return_index=True)
+    row, best = np.full(len(own), -1, dtype=np.int64), np.zeros(len(own))
+    row[found], best[found] = example[other[order[first]]], share[order[first]]
+    return Nearest(row[classes[:n_test]], best[classes[:n_test]], links.aligned)
 
 
 def kmer_length(X: SequenceSet, k: int | None) -> int:
@@ -309,11 +334,12 @@ def _contained(parts: Parts, both_strands: bool) -> Ints:
     X, n = parts.X, parts.n_test
     least = chance_length(X)
     found = np.full(n, len(X), dtype=np.int64)
+    if X.lengths.min() == X.lengths.max():
+        return np.full(n, -1, dtype=np.int64)
     tests, trained = (_distinct(X.take(rows)) for rows in (slice(0, n), slice(n, None)))
-    strands = [lambda Y: Y, SequenceSet.reverse_complement] if both_strands else [lambda Y: Y]
-    for turned in strands:
+    for turned in (False, True)[: 1 + both_strands]:
         for short, long, of_test in ((tests, trained, True), (trained, tests, False)):
-            for i, j in contained_pairs(short[0], turned(long[0]).compact(), least):
+            for i, j in contained_pairs(short[0], long[0], least, turned=turned):
                 test, train = (i, j) if of_test else (j, i)
                 rows = tests[1] == test
                 found[rows] = np.minimum(found[rows], trained[2][train])
@@ -392,7 +418,7 @@ def find_within(parts: Parts, relations: Relations, *, n_threads: int | None = N
     """Find relatives within each part, and clusters over both."""
     both, limit = relations.both_strands, relations.limit
     identity = "auto" if limit is None else limit
-    links = find_links(parts.X, identity=identity, reverse_complement=both, n_threads=n_threads)
+    links = relations.links or find_links(parts.X, identity=identity, reverse_complement=both, n_threads=n_threads)
     near = np.isin(links.kinds, ("contained", "similar"))
     pairs, kinds = links.pairs[near], links.kinds[near]
     copies = Copies(parts.X, both)

@@ -6,7 +6,7 @@ import itertools
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 from urllib.parse import unquote
 
@@ -23,6 +23,8 @@ Interval = tuple[int, int]
 """Start and stop, from 0, half open."""
 SHORTEST_INTRON = 10
 """Length below which gaps between exons are frame shifts or assembly errors, not introns."""
+INCOMPLETE = "with an incomplete coding part"
+TRANS_SPLICED = "with trans-splicing"
 
 
 @dataclass
@@ -43,6 +45,7 @@ class Transcript:
     # The parts of an annotated stop codon, if `coding` does not contain it
     stops: list[Interval] = field(default_factory=list)
     stop_follows: bool = False  # Whether the stop codon follows the coding part, as in GTF
+    fault: str = ""  # Why its coding part is not translated as it reads, such as `INCOMPLETE`
 
     def introns(self) -> Iterator[Interval]:
         """Yield the gaps between the exons, in ascending order."""
@@ -87,9 +90,20 @@ def gaps(parts: Iterable[Interval]) -> Iterator[Interval]:
 STRANDS = {"+": False, "-": True}
 GTF_ATTRIBUTE = re.compile(r'\s*([\w.-]+)\s+(?:"([^"]*)"|([^\s;"]+))\s*;?')
 PARTS = ("exon", "CDS", "stop_codon")
+OWN_NAMES = ("protein_id", "ID", "locus_tag", "gene_id")
+"""Attributes that name a CDS without a transcript, as in annotations of bacteria."""
+PSEUDO = "of pseudogenes"
+FAULTS = {
+    PSEUDO: r'pseudo(gene)?[= ]|(gene_|transcript_)?(bio)?type[= ]"?\w*pseudogene',
+    TRANS_SPLICED: r'trans_splicing|exception[= ]"?trans.splicing',
+    "with ribosomal slippage": r'ribosomal_slippage|exception[= ]"?ribosomal.slippage',
+    "of another genetic code": r'transl_table[= ]"?(?!1?1\b)\d',
+    INCOMPLETE: r'partial[= ]"?true|tag "(cds|mRNA)_(start|end)_NF|codon_start[= ]"?[23]',
+}
+"""What attributes of GTF and GFF3, or qualifiers of GenBank and EMBL, say of a transcript, and their pattern."""
 
-Line = tuple[str, str, Interval, str, str]
-"""Chromosome, feature, interval, strand, attributes."""
+Line = tuple[str, str, Interval, str, str, str]
+"""Chromosome, feature, interval, strand, phase, attributes."""
 
 
 def read_annotation(source: Source) -> Annotation:
@@ -110,7 +124,7 @@ def read_annotation(source: Source) -> Annotation:
             annotation = Annotation(name, [])
             for record in parsed(form, first, lines):
                 annotation.features.update(item.type for item in record.features)
-                annotation.transcripts += _record_transcripts(record)
+                annotation.transcripts += _record_transcripts(record, annotation.left_out)
             return annotation
         found = _Transcripts(name)
         for line in _lines(itertools.chain([first], lines)):
@@ -127,7 +141,7 @@ def _lines(lines: Iterator[str]) -> Iterator[Line]:
             continue
         cells = text.rstrip("\n").split("\t")
         try:
-            chromosome, _, feature, first, last, _, strand, _, attributes = cells[:9]
+            chromosome, _, feature, first, last, _, strand, phase, attributes = cells[:9]
             interval = check_int(first) - 1, check_int(last)
         except ValueError as error:
             raise SequenceError(
@@ -139,7 +153,19 @@ def _lines(lines: Iterator[str]) -> Iterator[Line]:
                 f"line {number}: {first} to {last} is not an interval",
                 remedy="positions of GTF and GFF3 count from 1, and the end is not before the start",
             )
-        yield chromosome, feature, interval, strand, attributes
+        yield chromosome, feature, interval, strand, phase, attributes
+
+
+def _fault(text: str, feature: str) -> str:
+    """Return what attributes say of a transcript; only those of its CDS say that the coding part is incomplete."""
+    if feature.startswith("pseudogen"):
+        return PSEUDO
+    found = (name for name, pattern in FAULTS.items() if re.search(f"(^|; ?)({pattern})", text))
+    return next((name for name in found if feature == "CDS" or name != INCOMPLETE), "")
+
+
+Key = tuple[str, str, bool]
+"""Name of a transcript, chromosome, and whether on strand −: one name may stand for copies on two chromosomes."""
 
 
 class _Transcripts:
@@ -147,54 +173,97 @@ class _Transcripts:
 
     def __init__(self, name: str) -> None:
         self.name = name
-        self.gff: bool | None = None
-        self.found: dict[tuple[str, str, bool], Transcript] = {}
+        self.found: dict[Key, Transcript] = {}
         self.parents: dict[str, str] = {}
-        self.genes: dict[str, str] = {}
+        self.faults: dict[str, str] = {}  # Of genes, transcripts and coding parts of GFF3
+        self.proteins: set[str] = set()  # Products of transcripts, which some GFF3 names as parents
+        self.circular: dict[str, int] = {}  # Length of circular chromosomes
+        self.phases: dict[Key, tuple[int, str]] = {}  # Of the first coding part
+        self.products: dict[Key, dict[str, list[Interval]]] = {}  # The coding parts of each CDS of GFF3
         self.features: Counter[str] = Counter()
         self.left_out: Counter[str] = Counter()
 
     def add(self, line: Line) -> None:
         """Add a feature."""
-        chromosome, feature, interval, strand, attributes = line
+        chromosome, feature, interval, strand, phase, attributes = line
         self.features[feature] += 1
-        if self.gff is None:
-            self.gff = GTF_ATTRIBUTE.match(attributes) is None
-        if feature not in PARTS and not self.gff:
+        gff = GTF_ATTRIBUTE.match(attributes) is None
+        if feature not in PARTS and not gff:
             return
-        values = _gff_values(attributes) if self.gff else _gtf_values(attributes)
+        values = _gff_values(attributes) if gff else _gtf_values(attributes)
+        fault = _fault(attributes, feature)
         if feature not in PARTS:
-            if "ID" in values and "Parent" in values:
-                self.parents[values["ID"]] = values["Parent"].split(",")[0]
+            self._add_ancestor(values, fault)
+            if values.get("Is_circular") == "true":
+                self.circular[chromosome] = interval[1]
             return
-        owners = [name for name in values.get("Parent" if self.gff else "transcript_id", "").split(",") if name]
+        owners = [name for name in values.get("Parent" if gff else "transcript_id", "").split(",") if name]
+        if feature == "CDS" and not owners:
+            owners = [values[key] for key in OWN_NAMES if values.get(key)][:1]
         if not owners or strand not in STRANDS:
             self.left_out[f"{feature} without {'strand' if owners else 'transcript'}"] += 1
             return
         for owner in owners:
-            # one name may stand for the copies of a gene on two chromosomes
             key = owner, chromosome, STRANDS[strand]
             if key not in self.found:
-                gene = values.get("gene_id", "") or owner
-                self.found[key] = Transcript(owner, gene, chromosome, STRANDS[strand], stop_follows=not self.gff)
+                gene = "" if gff else values.get("gene_id", "")
+                self.found[key] = Transcript(owner, gene, chromosome, STRANDS[strand], stop_follows=not gff)
             transcript = self.found[key]
+            if feature == "CDS" and gff and fault:
+                self.faults[values.get("ID") or owner] = fault
+            else:
+                transcript.fault = transcript.fault or fault
             parts = {"exon": transcript.exons, "CDS": transcript.coding, "stop_codon": transcript.stops}
             parts[feature].append(interval)
+            if feature == "CDS":
+                at = interval[1] if transcript.reverse else -interval[0]
+                phase = "0" if "codon_start" in values else phase  # which counts from 1, and some files give as phase
+                self.phases[key] = max(self.phases.get(key, (at, phase)), (at, phase))
+                if gff:
+                    self.products.setdefault(key, {}).setdefault(values.get("ID", ""), []).append(interval)
+
+    def _add_ancestor(self, values: dict[str, str], fault: str) -> None:
+        """Add a gene, a transcript or a protein of GFF3."""
+        name = values.get("ID", "")
+        if "Parent" in values:
+            self.parents[name] = values["Parent"].split(",")[0]
+        elif "Derives_from" in values:
+            self.proteins.add(name)
+        if fault and name:
+            self.faults[name] = fault
 
     def annotation(self) -> Annotation:
         """Return the Annotation that was read; genes of GFF3 are found through the parents of the transcripts."""
-        if self.gff:
-            for transcript in self.found.values():
-                transcript.gene = self._root(transcript.name)
-        return Annotation(self.name, list(self.found.values()), self.features, self.left_out)
+        transcripts = []
+        for key, transcript in self.found.items():
+            name, chromosome, reverse = key
+            if name in self.proteins:
+                continue
+            if self.phases.get(key, (0, ""))[1] in ("1", "2"):
+                transcript.fault = transcript.fault or INCOMPLETE
+            if transcript.span()[1] > self.circular.get(chromosome, transcript.span()[1]):
+                transcript.fault = "across the origin"
+            if (name, chromosome, not reverse) in self.found and not transcript.stop_follows:
+                transcript.fault = TRANS_SPLICED
+            lineage = [name, *self._ancestors(name)]
+            transcript.gene = transcript.gene or lineage[-1]
+            products = self.products.get(key, {})
+            if len(products) > 1 and name not in self.parents and not transcript.exons:  # as of a bacterium's gene
+                own = [(replace(transcript, name=one, coding=parts), [one]) for one, parts in products.items()]
+            else:
+                own = [(transcript, [*products])]
+            for one, names in own:
+                one.fault = one.fault or next(filter(None, map(self.faults.get, [*names, *lineage])), "")
+                transcripts.append(one)
+        return Annotation(self.name, transcripts, self.features, self.left_out)
 
-    def _root(self, name: str) -> str:
-        """Return the topmost ancestor of a feature."""
+    def _ancestors(self, name: str) -> Iterator[str]:
+        """Yield the ancestors of a feature, up to the topmost."""
         seen = {name}
         while (parent := self.parents.get(name)) is not None and parent not in seen:
             seen.add(parent)
             name = parent
-        return name
+            yield name
 
 
 def _gtf_values(attributes: str) -> dict[str, str]:
@@ -211,7 +280,7 @@ def _gff_values(attributes: str) -> dict[str, str]:
 # Reader of transcripts from the features of GenBank and EMBL records, through Biopython.
 
 ANNOTATED = ("genbank", "embl")
-GENE_KEYS = ("gene", "locus_tag", "gene_synonym", "protein_id")
+GENE_KEYS = ("locus_tag", "gene", "gene_synonym", "protein_id")
 
 
 def has_features(source: Source) -> bool:
@@ -225,22 +294,29 @@ def has_features(source: Source) -> bool:
         return format_of(next(lines)) in ANNOTATED
 
 
-def _record_transcripts(record: Any) -> list[Transcript]:
-    """Return the transcripts of a record."""
+def _record_transcripts(record: Any, left_out: Counter[str]) -> list[Transcript]:
+    """Return the transcripts of a record, and count those that are on both strands."""
     found = []
     with_rna = any(item.type == "mRNA" for item in record.features)
     for number, item in enumerate(record.features, start=1):
-        if item.type not in ("mRNA", "CDS") or item.location is None or item.location.strand not in (1, -1):
+        if item.type not in ("mRNA", "CDS") or item.location is None:
+            continue
+        if item.location.strand not in (1, -1):
+            left_out[f"{item.type} {TRANS_SPLICED}"] += 1
             continue
         gene = next((item.qualifiers[key][0] for key in GENE_KEYS if key in item.qualifiers), f"{record.id}.{number}")
-        parts: list[Interval] = [
-            (int(part.start), int(part.end)) for part in item.location.parts if part.ref in (None, record.id)
-        ]
+        location, reverse = item.location, item.location.strand == -1
+        parts = [(int(part.start), int(part.end)) for part in location.parts if part.ref in (None, record.id)]
         if not parts:
             continue
-        transcript = Transcript(f"{gene}.{number}", gene, record.id, item.location.strand == -1)
+        transcript = Transcript(f"{gene}.{number}", gene, record.id, reverse)
+        transcript.fault = _fault(";".join(f"{key}={own[0]}" for key, own in item.qualifiers.items()), item.type)
         if item.type == "CDS":
             transcript.coding = parts
+            transcript.fault = transcript.fault or INCOMPLETE * bool(set("<>") & set(str(location)))
+        if not transcript.fault and parts != sorted(parts, reverse=reverse):
+            ends = {edge for part in parts for edge in part}
+            transcript.fault = "across the origin" if {0, len(record)} <= ends else TRANS_SPLICED
         if item.type == "mRNA" or not with_rna:
             transcript.exons = parts
         found.append(transcript)

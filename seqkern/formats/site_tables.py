@@ -16,7 +16,7 @@ import numpy as np
 from seqkern.core.checks import check_choice, check_integer
 from seqkern.core.errors import ParameterError, SequenceError, naming
 from seqkern.core.types import Codes, Ints, Source
-from seqkern.formats.annotation import Annotation, Interval, Transcript, gaps
+from seqkern.formats.annotation import INCOMPLETE, Annotation, Interval, Transcript, gaps
 from seqkern.sequences.alphabets import DNA
 from seqkern.sequences.streaming import iter_pieces, occurrences
 
@@ -94,7 +94,8 @@ def sites_of_transcripts(
     annotation: Annotation, kind: str, feature: str = "exon"
 ) -> tuple[dict[str, AnnotatedSites], Counter[str]]:
     """Return the sites of each chromosome of an annotation."""
-    needed = feature if kind in ("donor", "acceptor") else "CDS"
+    spliced = kind in ("donor", "acceptor")
+    needed = feature if spliced else "CDS"
     usable = [item for item in annotation.transcripts if (item.exons if needed == "exon" else item.coding)]
     if not usable:
         remedy = "give the full annotation, with a transcript for each exon"
@@ -106,13 +107,14 @@ def sites_of_transcripts(
     found: dict[str, AnnotatedSites] = {}
     left_out = Counter(annotation.left_out)
     for transcript in usable:
+        if transcript.fault and not (spliced and transcript.fault == INCOMPLETE):
+            left_out[f"transcripts {transcript.fault}"] += 1
+            continue
         here = found.setdefault(transcript.chromosome, AnnotatedSites())
         left_out[f"{kind} codons divided by an intron"] += here.add(transcript, kind, feature)
     if not any(here.sites for here in found.values()):
         raise SequenceError(
-            f"has no {kind} site: its {len(usable)} transcripts have no introns"
-            if kind in ("donor", "acceptor")
-            else f"has no {kind} site",
+            f"has no {kind} site: its {len(usable)} transcripts have no introns" if spliced else f"has no {kind} site",
             file=annotation.file,
             remedy="give the annotation of a genome with introns" if needed == "exon" else "check the features CDS",
         )

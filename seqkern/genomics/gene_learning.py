@@ -24,10 +24,11 @@ from seqkern.core.errors import SequenceError
 from seqkern.core.file_kinds import GENES, MODEL
 from seqkern.core.statistics import fit_sigmoid
 from seqkern.core.types import Bools, Codes, Floats, Ints, PathLike, Source
-from seqkern.formats.annotation import Annotation, Transcript, read_annotation
-from seqkern.formats.site_tables import Row, bases_at, chromosomes, make_site_table
+from seqkern.formats.annotation import CODON, Annotation, Transcript, gaps, read_annotation
+from seqkern.formats.site_tables import Row, bases_at, chromosomes, make_site_table, splice_site
 from seqkern.genomics.genes import (
     ACCEPTOR,
+    BACTERIAL_STARTS,
     BEGIN,
     CONTENT_UNIT,
     CURVES,
@@ -84,7 +85,8 @@ from seqkern.sequences.windows import Window, as_window
 BASES = 100.0
 """Number of wrong bases that count as much as a wrong boundary."""
 TOLERANCE = 0.01
-PASSES = 100
+PASSES, FEWER_PASSES = 100, 20
+"""Most passes of the last fit, and of those that choose C."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -212,7 +214,7 @@ Parts = tuple[tuple[int, int], ...]
 
 @dataclass
 class Annotated:
-    """The annotated genes of a chromosome: those that the grammar can describe, and the spans of all.
+    """The annotated genes of a chromosome: those that the grammar can describe, and the coding spans of all.
 
     >>> Annotated([], [(0, 10), (30, 40)], [], Counter()).pieces(50)
     [(0, 20), (20, 50)]
@@ -223,6 +225,7 @@ class Annotated:
     spans: list[tuple[int, int]]  # Of all annotated genes, merged where they overlap, ascending
     unknown: list[tuple[int, int]]  # Spans of the annotated genes that are not in `genes`
     left_out: Counter[str]  # Their number, by reason
+    several: int = 0  # How many of `genes` have several coding parts
 
     def pieces(self, length: int) -> list[tuple[int, int]]:
         """Return intervals around the spans that cover the chromosome, divided midway between spans."""
@@ -244,7 +247,7 @@ def coding_gene(transcript: Transcript, codes: Codes) -> Gene | None:
     return Gene(reverse, tuple(parts))
 
 
-def fault_of(gene: Gene, codes: Codes, longest_intron: int) -> str | None:
+def fault_of(gene: Gene, codes: Codes, longest_intron: int, starts: Sequence[str] = (START,)) -> str | None:
     """Return the reason why the grammar cannot describe a gene, or None if it can.
 
     >>> from seqkern.sequences.alphabets import DNA
@@ -259,43 +262,47 @@ def fault_of(gene: Gene, codes: Codes, longest_intron: int) -> str | None:
         return f"with an exon of fewer than {SHORTEST_EXON} coding bases"
     for start, stop in gene.introns:
         if not SHORTEST_INTRON <= stop - start <= longest_intron:
-            return f"with an intron outside {SHORTEST_INTRON} to {longest_intron} bases"
-        left, right = bases_at(codes, start, False, 2), bases_at(codes, stop - 2, False, 2)
-        if gene.reverse:
-            left, right = bases_at(codes, stop - 1, True, 2), bases_at(codes, start + 1, True, 2)
+            limits = f" outside {SHORTEST_INTRON} to {longest_intron} bases" if longest_intron else ""
+            return f"with an intron{limits}"
+        sites = [splice_site(start, stop, gene.reverse, kind) for kind in SITES[:2]]
+        left, right = (bases_at(codes, *site, 2) for site in sites)
         if left not in DONORS or right != ACCEPTOR:
             return "with an intron other than GT–AG or GC–AG"
-    coding = "".join(bases_at(codes, start, False, stop - start) for start, stop in gene.parts)
-    if gene.reverse:
-        coding = "".join(bases_at(codes, stop - 1, True, stop - start) for start, stop in reversed(gene.parts))
+    back, parts = gene.reverse, gene.parts[:: -1 if gene.reverse else 1]
+    coding = "".join(bases_at(codes, stop - 1 if back else start, back, stop - start) for start, stop in parts)
     codons = [coding[i : i + 3] for i in range(0, len(coding), 3)]
-    if codons[0] != START:
+    if codons[0] not in starts:
         return "without a start codon"
     if codons[-1] not in STOPS:
         return "without a stop codon"
     return "with a stop codon in the frame" if set(codons[:-1]) & set(STOPS) else None
 
 
-def annotated_genes(transcripts: Iterable[Transcript], codes: Codes, longest_intron: int) -> Annotated:
-    """Return the annotated genes of one chromosome."""
-    by_gene: dict[tuple[str, bool], list[Transcript]] = {}
+def annotated_genes(
+    transcripts: Iterable[Transcript], codes: Codes, longest_intron: int, starts: Sequence[str] = (START,)
+) -> Annotated:
+    """Return the annotated genes of one chromosome; those without a coding part only as their number."""
+    by_gene: dict[tuple[str, bool], list[tuple[Gene | None, str]]] = {}
     for transcript in transcripts:
-        if transcript.coding or transcript.exons:
-            by_gene.setdefault((transcript.gene, transcript.reverse), []).append(transcript)
+        own = by_gene.setdefault((transcript.gene, transcript.reverse), [])
+        own.append((coding_gene(transcript, codes), transcript.fault))
     found: list[Gene] = []
+    several = 0
     spans: list[tuple[int, int]] = []
     unknown: list[tuple[int, int]] = []
     left_out: Counter[str] = Counter()
-    for own in by_gene.values():
-        spans += [transcript.span() for transcript in own]
-        genes = [gene for gene in (coding_gene(transcript, codes) for transcript in own) if gene is not None]
-        faults = {gene: fault_of(gene, codes, longest_intron) for gene in genes}
-        good = [gene for gene in genes if faults[gene] is None]
+    for coding in by_gene.values():
+        faults = {
+            gene: said or fault_of(gene, codes, longest_intron, starts) for gene, said in coding if gene is not None
+        }
+        spans += [gene.span for gene in faults]
+        good = [gene for gene, fault in faults.items() if fault is None]
         if good:
+            several += len(faults) > 1
             found.append(max(good, key=lambda gene: (sum(stop - start for start, stop in gene.parts), gene.parts)))
         else:
-            unknown += [transcript.span() for transcript in own]
-            left_out[str(faults[genes[0]]) if genes else "without a coding part"] += 1
+            unknown += [gene.span for gene in faults]
+            left_out[next(map(str, faults.values()), "without a coding part")] += 1
     kept: list[Gene] = []
     for gene in sorted(found, key=lambda gene: (gene.span, gene.reverse)):
         if kept and gene.span[0] < kept[-1].span[1]:
@@ -303,7 +310,7 @@ def annotated_genes(transcripts: Iterable[Transcript], codes: Codes, longest_int
             left_out["that overlap another"] += 1
         else:
             kept.append(gene)
-    return Annotated(kept, merged(spans), unknown, left_out)
+    return Annotated(kept, merged(spans), unknown, left_out, several)
 
 
 def by_chromosome(annotation: Annotation) -> dict[str, list[Transcript]]:
@@ -314,12 +321,16 @@ def by_chromosome(annotation: Annotation) -> dict[str, list[Transcript]]:
     return found
 
 
-def true_structures(transcripts: Iterable[Transcript], codes: Codes) -> list[list[tuple[bool, Parts]]]:
-    """Return the coding parts of all transcripts of a chromosome, by gene, for comparison with predictions."""
+def true_structures(
+    transcripts: Iterable[Transcript], codes: Codes, left_out: Counter[str] | None = None
+) -> list[list[tuple[bool, Parts]]]:
+    """Return the coding parts of a chromosome by gene, for comparison with predictions; count those left out."""
     genes: dict[tuple[str, bool], list[tuple[bool, Parts]]] = {}
     for transcript in transcripts:
         gene = coding_gene(transcript, codes)
-        if gene is not None:
+        if gene is not None and transcript.fault and left_out is not None:
+            left_out[transcript.fault] += 1
+        elif gene is not None:
             genes.setdefault((transcript.gene, gene.reverse), []).append((gene.reverse, gene.parts))
     return list(genes.values())
 
@@ -341,19 +352,20 @@ NARROWEST = 1e-3
 def make_grammar(boundaries: Sequence[Boundaries], places: Sequence[Place]) -> Grammar:
     """Return the grammar, with knots chosen from the candidates and genes of some pieces."""
     lengths = part_lengths(places)
-    if not len(lengths["intron length"]):
-        raise SequenceError("the annotated genes have no introns", remedy="annotate genes of several exons")
-    introns, exons = lengths["intron length"], lengths["exons"]
+    exons, introns = lengths["exons"], lengths["intron length"]
     limits = Limits(
         SHORTEST_EXON,
         min(LONGEST_PART, int(BEYOND * exons.max()) + 1),
-        max(SHORTEST_INTRON, int(introns.min() / BEYOND)),
-        int(BEYOND * introns.max()) + 1,
+        max(SHORTEST_INTRON, int(introns.min() / BEYOND)) if len(introns) else SHORTEST_INTRON,
+        int(BEYOND * introns.max()) + 1 if len(introns) else SHORTEST_INTRON,
     )
-    knots = {name: _length_knots(values) for name, values in lengths.items() if name != "exons"}
-    for name in ("donor", "acceptor"):
+    knots = {name: _length_knots(values) for name, values in lengths.items() if name != "exons" and len(values)}
+    for name in SITES:
         decisions, true, _ = _sites(boundaries, places, name)
-        knots[name] = _ascending(np.quantile(decisions[true], SHARES), np.quantile(decisions[~true], (0.1, 0.5, 0.9)))
+        if true.any():
+            knots[name] = _ascending(
+                np.quantile(decisions[true], SHARES), np.quantile(decisions[~true], (0.1, 0.5, 0.9))
+            )
     return Grammar(limits, knots)
 
 
@@ -365,20 +377,23 @@ def prior_weights(grammar: Grammar, boundaries: Sequence[Boundaries], places: Se
     n_exons, n_introns = len(lengths["exons"]), len(lengths["intron length"])
     bases = 2.0 * sum(place.stop - place.start for place in places)
     for name, values in lengths.items():
-        if name != "exons":
-            weights[grammar.place(name)] = _log_density(grammar.knots[name], np.log(values))
-    for name in ("donor", "acceptor"):
+        if name in grammar.knots:
+            weights[grammar.places[name]] = _log_density(grammar.knots[name], np.log(values))
+    for name in (name for name in SITES if name in grammar.knots):
         decisions, true, rare = _sites(boundaries, places, name)
         slope, intercept = fit_sigmoid(decisions, true)
         odds = -(slope * grammar.knots[name] + intercept) - np.log(true.sum() / (~true).sum())
-        weights[grammar.place(name)] = odds - np.log(len(decisions) / bases)
+        weights[grammar.places[name]] = odds - np.log(len(decisions) / bases)
         if name == "donor":
             share = (rare[true].sum() + 0.5) / (true.sum() + 1)
-            weights[grammar.place("rare donor")] = np.log(share) - np.log((rare.sum() + 0.5) / (len(rare) + 1))
-    weights[grammar.place("donor")] += np.log(n_introns / n_exons)
-    weights[grammar.place("coding")] = weights[grammar.place("intron")] = CONTENT_UNIT
+            weights[grammar.places["rare donor"]] = np.log(share) - np.log((rare.sum() + 0.5) / (len(rare) + 1))
+    if n_introns:
+        weights[grammar.places["donor"]] += np.log(n_introns / n_exons)
+    weights[grammar.places["coding"]] = weights[grammar.places["intron"]] = CONTENT_UNIT
     ends = [sum(np.count_nonzero(own.kind == kind) for own in boundaries) / bases for kind in (BEGIN, END)]
-    weights[grammar.place("gene")] = np.log(n_genes / bases) + np.log(n_genes / n_exons) - np.log(ends).sum()
+    if "start" in grammar.knots:  # whose curve contains the density of start codons
+        ends = [sum(ends) - sum(np.count_nonzero(own.scored["start"]) for own in boundaries) / bases]
+    weights[grammar.places["gene"]] = np.log(n_genes / bases) + np.log(n_genes / n_exons) - np.log(ends).sum()
     return weights
 
 
@@ -405,7 +420,7 @@ def _sites(boundaries: Sequence[Boundaries], places: Sequence[Place], name: str)
     """Return the decision values of all candidates of a kind, which are true sites, and which have GC."""
     decisions, true, rare = [], [], []
     for own, place in zip(boundaries, places, strict=True):
-        which = own.donors if name == "donor" else own.acceptors
+        which = own.scored[name]
         known = np.zeros(len(own), dtype=bool)
         for gene in place.genes:
             known[rows_of(gene, own) or []] = True
@@ -441,14 +456,14 @@ def _log_density(at: Floats, logs: Floats) -> Floats:
 
 # Gene models: splice site classifiers, content scores and grammar weights, in one file.
 
-SITES = ("donor", "acceptor")
+SITES = ("donor", "acceptor", "start")
 
 
 @dataclass(frozen=True, eq=False)
 class GeneModel:
     """A model that finds genes in a genome."""
 
-    sites: dict[str, Model]  # Of windows around ``donor`` and ``acceptor`` sites
+    sites: dict[str, Model]  # Of windows around those of `SITES` that it has
     content: Content  # Scores of coding and intron sequence
     grammar: Grammar  # Lengths, and what the weights stand for
     weights: Floats  # Of the grammar
@@ -457,7 +472,7 @@ class GeneModel:
     def find(self, codes: Codes, *, n_threads: int | None = None) -> list[Gene]:
         """Return the genes of a chromosome."""
         scorers = {name: site_scorer(model, n_threads) for name, model in self.sites.items()}
-        boundaries = find_boundaries(codes, scorers, self.content)
+        boundaries = find_boundaries(codes, scorers, self.content, self.record.get("starts", (START,)))
         scores = self.grammar.scores(boundaries, self.weights)
         return as_genes(boundaries, decode(boundaries, scores, self.grammar.limits)[1], scores)
 
@@ -488,18 +503,21 @@ def load_gene_model(path: str | Path) -> GeneModel:
     """Read a model written by `GeneModel.save`."""
     header, arrays = load_archive(path, GENES)
     with GENES.damaged(path, "is not usable"):
-        for name in SITES:
+        names = [name for name in SITES if name in header]  # older models have no starts, those of bacteria only these
+        for name in names:
             MODEL.check(header[name], path)
         limits = Limits(**header["limits"])
-        grammar = Grammar(limits, {name: unnest("knots", arrays)[name] for name in CURVES})
+        grammar = Grammar(limits, unnest("knots", arrays))
         content = Content(arrays["coding"], arrays["intron"])
-        sites = {name: model_from_state(header[name], unnest(name, arrays)) for name in SITES}
+        sites = {name: model_from_state(header[name], unnest(name, arrays)) for name in names}
         _check(grammar, content, sites, arrays["weights"])
         return GeneModel(sites, content, grammar, arrays["weights"], dict(header["record"]))
 
 
 def _check(grammar: Grammar, content: Content, sites: dict[str, Model], weights: Floats) -> None:
     """Raise ValueError unless the parts are consistent with each other; compiled code relies on it."""
+    if not grammar.knots.keys() <= set(CURVES) or not sites.keys() <= grammar.knots.keys():
+        raise ValueError("unknown curves")
     for knots in grammar.knots.values():
         if knots.dtype != np.float64 or knots.ndim != 1 or len(knots) < 2 or not np.all(np.diff(knots) > 0):
             raise ValueError("knots that do not ascend")
@@ -547,6 +565,10 @@ FOLDS = 3
 COSTS = (0.01, 0.1, 1.0, 10.0)
 """Values of C to choose from."""
 LONGEST_INTRON = 20_000
+MOST_PIECES = 40
+"""Number of pieces of a fold from which the weights are learned: more do not change them."""
+RARE = 0.01
+"""Share of transcripts with introns up to which a genome is a bacterium's, whose genes have one exon."""
 TOGETHER = 5
 """Number of genes in a piece: several, so that a path that joins neighbours is a violation."""
 
@@ -580,15 +602,23 @@ def learn_genes(
     name = str(annotation if annotation is not None else genome)
     read = read_annotation(name)
     sequences = dict(chromosomes(genome))
-    rows = {kind: _training_sites(genome, read, kind, seed) for kind in SITES}
+    spliced = sum(any(gaps(transcript.coding)) for transcript in read.transcripts) > RARE * len(read.transcripts)
+    starts = (START,) if spliced else BACTERIAL_STARTS
+    rows = {kind: _training_sites(genome, read, kind, seed, starts) for kind in (SITES if spliced else SITES[2:])}
     transcripts = by_chromosome(read)
     found = {
-        chromosome: annotated_genes(transcripts.get(chromosome, ()), codes, LONGEST_INTRON)
+        chromosome: annotated_genes(transcripts.get(chromosome, ()), codes, LONGEST_INTRON if spliced else 0, starts)
         for chromosome, codes in sequences.items()
     }
     left_out: Counter[str] = sum((own.left_out for own in found.values()), Counter())
     if left_out:
         tell(f"{name}: left out: " + ", ".join(f"{count} genes {reason}" for reason, count in left_out.items()))
+    several = sum(own.several for own in found.values())
+    coding = [item for item in read.transcripts if item.coding]
+    longer = sum(sum(b - a for a, b in own.exons) > sum(b - a for a, b in own.coding) + CODON for own in coding)
+    if several or longer:
+        notes = f"of {several} genes with several coding parts, and no untranslated parts (of {longer} transcripts)"
+        tell(f"{name}: learned is the longest coding part {notes}")
     together = sum(len(own.genes) for own in found.values()) // (2 * FOLDS)
     together = max(1, min(TOGETHER, together))
     places = [
@@ -597,7 +627,7 @@ def learn_genes(
         for place in _places(chromosome, own, len(sequences[chromosome]), together)
     ]
     folds = _folds(places, name)
-    parts = _Parts(sequences, rows, kernel, solver, seed, n_threads)
+    parts = _Parts(sequences, rows, kernel, solver, seed, n_threads, starts)
     held_out: list[list[Boundaries]] = []
     for fold in folds:
         classifiers, content = parts.learn([place for other in folds if other is not fold for place in other])
@@ -606,6 +636,7 @@ def learn_genes(
     grammar = make_grammar(list(chain.from_iterable(held_out)), flat)
     start = prior_weights(grammar, list(chain.from_iterable(held_out)), flat)
     pieces = [_pieces(own, fold) for own, fold in zip(held_out, folds, strict=True)]
+    pieces = [own[:: 1 + (len(own) - 1) // MOST_PIECES] for own in pieces]
     chosen, scores = _choose(pieces, grammar, start, seed)
     learned = learn_weights(list(chain.from_iterable(pieces)), grammar, start, chosen, seed=seed)
     classifiers, content = parts.learn(flat)
@@ -614,15 +645,16 @@ def learn_genes(
         "C": chosen,
         "exon_f1": scores,
         "order": content.order,
+        "starts": list(starts),
         "prior": start.tolist(),
         "fit": learned.record(),
     }
     return GeneModel(classifiers, content, grammar, learned.weights, record)
 
 
-def _training_sites(genome: PathLike, annotation: Annotation, kind: str, seed: int) -> list[Row]:
+def _training_sites(genome: PathLike, annotation: Annotation, kind: str, seed: int, starts: Sequence[str]) -> list[Row]:
     """Return true sites and decoys of the whole genome."""
-    motifs = ("GT", "GC") if kind == "donor" else None
+    motifs = {"donor": DONORS, "acceptor": (ACCEPTOR,), "start": starts}[kind]
     feature = "exon" if any(transcript.exons for transcript in annotation.transcripts) else "CDS"
     return make_site_table(genome, annotation, kind, decoys=DECOYS, motifs=motifs, feature=feature, seed=seed).rows
 
@@ -683,13 +715,14 @@ class _Parts:
     solver: str
     seed: int
     n_threads: int | None
+    starts: Sequence[str]
 
     def __post_init__(self) -> None:
         self.reverse = {name: reverse_complement_codes(codes, DNA) for name, codes in self.sequences.items()}
 
     def learn(self, places: Sequence[Place]) -> tuple[dict[str, Model], Content]:
         """Learn the site classifiers and content scores from some pieces."""
-        return {kind: self._classifier(kind, places) for kind in SITES}, self._content(places)
+        return {kind: self._classifier(kind, places) for kind in self.rows}, self._content(places)
 
     def _classifier(self, kind: str, places: Sequence[Place]) -> Model:
         """Train the classifier of one kind of sites."""
@@ -711,14 +744,15 @@ class _Parts:
                 windows.append(bases)
                 labels.append(label)
         codes = np.array(windows, dtype=np.uint8).reshape(-1, window.length)
-        how = {"seed": self.seed, "n_threads": self.n_threads}
+        # the grammar learns what a decision value means, and its folds are neighbours
+        how = {"threshold": "none", "allow_similar": True, "seed": self.seed, "n_threads": self.n_threads}
         return train_on_windows(codes, labels, kind, window, self.kernel, self.solver, **how)
 
     def _content(self, places: Sequence[Place]) -> Content:
         """Learn the scores of coding and intron sequence."""
         coding, introns, between = [], [], []
         for place in places:
-            n, at = len(self.sequences[place.chromosome]), place.start
+            n, at, free = len(self.sequences[place.chromosome]), place.start, list[tuple[str, int, int]]()
             for gene in place.genes:
                 codes = (self.reverse if gene.reverse else self.sequences)[place.chromosome]
 
@@ -730,9 +764,10 @@ class _Parts:
                     coding.append((along(start, stop), done % 3))
                     done += stop - start
                 introns += [along(start, stop) for start, stop in gene.introns]
-                between.append((place.chromosome, at, gene.span[0]))
+                free.append((place.chromosome, at, gene.span[0]))
                 at = gene.span[1]
-            between.append((place.chromosome, at, place.stop))
+            if place.complete:  # elsewhere are genes that are not known
+                between += [*free, (place.chromosome, at, place.stop)]
         both = [self.sequences[name][start:stop] for name, start, stop in between]
         both += [
             self.reverse[name][len(self.reverse[name]) - stop : len(self.reverse[name]) - start]
@@ -745,8 +780,9 @@ class _Parts:
         scorers = {kind: site_scorer(model, self.n_threads) for kind, model in classifiers.items()}
         found: dict[str, Boundaries] = {}
         for place in places:
-            if place.chromosome not in found:
-                found[place.chromosome] = find_boundaries(self.sequences[place.chromosome], scorers, content)
+            name = place.chromosome
+            if name not in found:
+                found[name] = find_boundaries(self.sequences[name], scorers, content, self.starts)
         return [found[place.chromosome].between(place.start, place.stop) for place in places]
 
 
@@ -769,9 +805,11 @@ def _choose(
         total = NOTHING
         for held_out in range(len(pieces)):
             others = list(chain.from_iterable(own for i, own in enumerate(pieces) if i != held_out))
-            learned = learn_weights(others, grammar, start, C, seed=seed)
+            learned = learn_weights(others, grammar, start, C, passes=FEWER_PASSES, seed=seed)
             total = total + exon_counts(pieces[held_out], grammar, learned)
         scores[C] = total.f1
+        if total.f1 < max(scores.values()):
+            break  # larger C take longer and fit the folds closer
     chosen = max(scores, key=lambda C: (scores[C], -C))
     return chosen, {f"{C:g}": score for C, score in scores.items()}
 

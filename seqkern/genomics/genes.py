@@ -41,11 +41,6 @@ class Content:
     coding: Floats  # shape (3, 4^(order + 1): By the place of the last base in its codon
     intron: Floats  # shape (4^(order + 1): Of introns
 
-    @classmethod
-    def none(cls) -> Content:
-        """Return a Content whose scores are all 0."""
-        return cls(np.zeros((3, 4)), np.zeros(4))
-
     @property
     def order(self) -> int:
         """The order of the Markov chains: the number of preceding bases that the score of a base depends on."""
@@ -60,7 +55,7 @@ class Content:
         order: int | None = None,
     ) -> Content:
         """Learn the scores from k-mer counts in coding, intron and intergenic sequence."""
-        parts = [(_codes(part), place) for part, place in coding]
+        parts = list(coding)
         if order is None:
             total = sum(len(part) for part, _ in parts)
             order = max((k for k in range(LONGEST + 1) if NEEDED * 3 * 4 ** (k + 1) <= total), default=0)
@@ -87,11 +82,6 @@ class Content:
         return _sums(self.intron[words], len(codes) - 1 - ends if reverse else ends, len(codes))
 
 
-def _codes(part: Codes | bytes) -> Codes:
-    """Return encoded sequence, given as bytes or codes, as an array."""
-    return np.frombuffer(part, dtype=np.uint8) if isinstance(part, bytes) else part
-
-
 def _sums(values: Floats, places: Ints, n: int) -> Floats:
     """Return the cumulative sums, on the left of each of n + 1 boundaries, of values at some places."""
     all_values = np.zeros(n + 1)
@@ -99,8 +89,9 @@ def _sums(values: Floats, places: Ints, n: int) -> Floats:
     return np.cumsum(all_values)
 
 
-def _kmer_codes(codes: Codes, order: int) -> tuple[Ints, Ints]:
+def _kmer_codes(part: Codes | bytes, order: int) -> tuple[Ints, Ints]:
     """Return the (order + 1)-mers without masked bases, as numbers, and where they end."""
+    codes = np.frombuffer(part, dtype=np.uint8) if isinstance(part, bytes) else part
     n = len(codes) - order
     if n < 1:
         return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
@@ -116,7 +107,7 @@ def _counted(parts: Iterable[Codes | bytes], order: int) -> Floats:
     """Return the number of occurrences of each k-mer."""
     counts = np.zeros(4 ** (order + 1))
     for part in parts:
-        counts += np.bincount(_kmer_codes(_codes(part), order)[0], minlength=len(counts))
+        counts += np.bincount(_kmer_codes(part, order)[0], minlength=len(counts))
     return counts
 
 
@@ -142,6 +133,7 @@ BEGIN, LEAVE, ENTER, END = range(4)
 ORDER = np.array([3, 1, 2, 0])  # a gene may begin where another ends
 STOPS = ("TAA", "TAG", "TGA")
 START = "ATG"
+BACTERIAL_STARTS = (START, "GTG", "TTG")
 DONORS = ("GT", "GC")
 ACCEPTOR = "AG"
 UNKNOWN = 4
@@ -169,7 +161,7 @@ class Boundaries:
     position: Ints  # shape (n,): The first base on the right of each, from 0
     kind: Codes  # shape (n,): `BEGIN`, `LEAVE`, `ENTER` or `END`; 1 for strand −
     strand: Codes  # shape (n,): `BEGIN`, `LEAVE`, `ENTER` or `END`; 1 for strand −
-    decision: Floats  # shape (n,): Of the classifier of donor or acceptor sites; NaN for start and stop codons
+    decision: Floats  # shape (n,): Of the classifier of donor, acceptor or start sites; NaN for stop codons
     rare: Bools  # shape (n,): Donor sites with GC
     # shape (n, 3): Sum of the content of the bases on the left as coding, where codons begin at places r modulo 3
     coding: Floats
@@ -191,21 +183,20 @@ class Boundaries:
         rows = rows[(self.position[rows] < stop) | (self.kind[rows] == END)]
         return Boundaries(*(np.ascontiguousarray(getattr(self, field.name)[rows]) for field in fields(self)))
 
-    @property
-    def donors(self) -> Bools:
-        """A mask of the donor sites, bool (n,)."""
-        return self.kind == np.where(self.strand == 0, LEAVE, ENTER)
-
-    @property
-    def acceptors(self) -> Bools:
-        """A mask of the acceptor sites, bool (n,)."""
-        return self.kind == np.where(self.strand == 0, ENTER, LEAVE)
+    @cached_property
+    def scored(self) -> dict[str, Bools]:
+        """Masks of the sites that a classifier scored, bool (n,), by kind."""
+        kinds = (("donor", LEAVE, ENTER), ("acceptor", ENTER, LEAVE), ("start", BEGIN, END))
+        known = ~np.isnan(self.decision)
+        return {name: known & (self.kind == np.where(self.strand == 0, *ends)) for name, *ends in kinds}
 
 
-def find_boundaries(codes: Codes, scorers: dict[str, Scorer], content: Content) -> Boundaries:
+def find_boundaries(
+    codes: Codes, scorers: dict[str, Scorer], content: Content, starts: Sequence[str] = (START,)
+) -> Boundaries:
     """Return the candidate boundaries of a chromosome."""
     reverse = reverse_complement_codes(codes, DNA)
-    parts = [_on_strand(strand, codes if strand == 0 else reverse, scorers) for strand in (0, 1)]
+    parts = [_on_strand(strand, codes if strand == 0 else reverse, scorers, starts) for strand in (0, 1)]
     position, kind, strand, decision, rare = (np.concatenate(column) for column in zip(*parts, strict=True))
     order = np.lexsort((strand, ORDER[kind], position))
     position, kind, strand, decision, rare = (a[order] for a in (position, kind, strand, decision, rare))
@@ -231,23 +222,25 @@ def find_boundaries(codes: Codes, scorers: dict[str, Scorer], content: Content) 
     return Boundaries(position, kind, strand, decision, rare, coding, intron, closed, near)
 
 
-def _on_strand(strand: int, codes: Codes, scorers: dict[str, Scorer]) -> tuple[Ints, Codes, Codes, Floats, Bools]:
+def _on_strand(
+    strand: int, codes: Codes, scorers: dict[str, Scorer], starts: Sequence[str]
+) -> tuple[Ints, Codes, Codes, Floats, Bools]:
     """Return positions, kinds, strands and decision values of the boundaries of a strand, and which are GC donors."""
     n = len(codes)
     found: list[tuple[Ints, int, Floats, bool]] = []
-    codons = [(BEGIN, START, 0), *((END, stop, 3) for stop in STOPS)]
-    for kind, word, shift in codons:
-        places = _places(codes, word)
-        found.append((places + shift, kind, np.full(len(places), np.nan), False))
-    sites = [*(("donor", LEAVE, donor, 0) for donor in DONORS), ("acceptor", ENTER, ACCEPTOR, 2)]
+    sites = [*(("start", BEGIN, start, 0) for start in starts), *(("stop", END, stop, 3) for stop in STOPS)]
+    sites += [*(("donor", LEAVE, donor, 0) for donor in DONORS), ("acceptor", ENTER, ACCEPTOR, 2)]
     for name, kind, word, shift in sites:
-        if name not in scorers:
-            continue
         places = _places(codes, word)
-        places = places[(places + shift >= 2) & (places + shift <= n - 2)]
-        decisions = scorers[name](codes, places)
-        scored = ~np.isnan(decisions)
-        found.append((places[scored] + shift, kind, decisions[scored], word == DONORS[1]))
+        if kind in (LEAVE, ENTER):
+            places = places[(places + shift >= 2) & (places + shift <= n - 2)]
+        decisions = np.full(len(places), np.nan)
+        if name in scorers:
+            decisions = scorers[name](codes, places)
+            places, decisions = places[~np.isnan(decisions)], decisions[~np.isnan(decisions)]
+        elif kind in (LEAVE, ENTER):
+            continue
+        found.append((places + shift, kind, decisions, word == DONORS[1]))
     position = np.concatenate([places for places, *_ in found])
     kinds = np.concatenate([np.full(len(places), kind, dtype=np.uint8) for places, kind, *_ in found])
     decision = np.concatenate([values for _, _, values, _ in found])
@@ -466,7 +459,7 @@ CONTENT_UNIT = 10.0
 EXONS = ("inner", "first", "last", "single")
 BY_STRAND = ((0, 1, 2, 3), (0, 2, 1, 3))
 """Indices in `EXONS` of the types in `EXON_TYPES`, for each strand."""
-CURVES = ("donor", "acceptor", *(f"{name} exon" for name in EXONS), "intron length")
+CURVES = ("donor", "acceptor", *(f"{name} exon" for name in EXONS), "intron length", "start")
 SINGLE = ("rare donor", "coding", "intron", "gene")
 
 
@@ -475,19 +468,20 @@ class Grammar:
     """The grammar of genes: allowed lengths, and the meaning of the weights.
 
     >>> grammar = Grammar(Limits(3, 100, 20, 200), {name: np.array([0.0, 1.0]) for name in CURVES})
-    >>> grammar.n_weights, grammar.place("acceptor")
-    (18, slice(2, 4, None))
+    >>> grammar.n_weights, grammar.places["acceptor"]
+    (20, slice(2, 4, None))
     """
 
     limits: Limits  # Of exons and introns
-    knots: dict[str, Floats]  # For each of `CURVES`, ascending: of decision values, or of logarithms of lengths
+    # For each of `CURVES` that it has, ascending: of decision values, or of logarithms of lengths
+    knots: dict[str, Floats]
 
     @cached_property
     def places(self) -> dict[str, slice]:
         """The slice of the weights for each part."""
         found, at = {}, 0
-        for name in (*CURVES, *SINGLE):
-            size = len(self.knots[name]) if name in self.knots else 1
+        curves = {name: len(self.knots[name]) for name in CURVES if name in self.knots}
+        for name, size in (curves | dict.fromkeys(SINGLE, 1)).items():
             found[name] = slice(at, at + size)
             at += size
         return found
@@ -497,9 +491,10 @@ class Grammar:
         """The number of weights."""
         return self.places[SINGLE[-1]].stop
 
-    def place(self, name: str) -> slice:
-        """Return the slice of the weights for a part."""
-        return self.places[name]
+    @cached_property
+    def _logs(self) -> Floats:
+        """The logarithms of all lengths of exons and introns."""
+        return np.log(np.maximum(np.arange(max(self.limits.longest_exon, self.limits.longest_intron) + 1), 1))
 
     def curve(self, name: str, weights: Floats, values: Floats) -> Floats:
         """Return the values of a piecewise linear function, constant beyond its ends."""
@@ -509,8 +504,9 @@ class Grammar:
         """Return the contributions of the parts of a path to its score."""
         single = {name: float(weights[self.places[name]][0]) for name in SINGLE}
         boundary = np.where(boundaries.kind == END, single["gene"], 0.0)
-        for name, rows in (("donor", boundaries.donors), ("acceptor", boundaries.acceptors)):
-            boundary[rows] = self.curve(name, weights, boundaries.decision[rows])
+        for name, rows in boundaries.scored.items():
+            if name in self.knots:
+                boundary[rows] += self.curve(name, weights, boundaries.decision[rows])
         boundary[boundaries.rare] += single["rare donor"]
         exons = np.stack([self._by_length(f"{name} exon", weights, self.limits.longest_exon) for name in EXONS])
         return Scores(
@@ -523,32 +519,39 @@ class Grammar:
 
     def _by_length(self, name: str, weights: Floats, longest: int) -> Floats:
         """Return the scores of all lengths up to `longest`."""
-        return self.curve(name, weights, np.log(np.maximum(np.arange(longest + 1), 1)))
+        if name not in self.knots:
+            return np.zeros(longest + 1)
+        return self.curve(name, weights, self._logs[: longest + 1])
 
     def vector(self, boundaries: Boundaries, genes: list[list[int]]) -> Floats:
         """Return the feature vector Ψ of genes, whose product with the weights is their score."""
         psi = np.zeros(self.n_weights)
+        at = np.array([row for rows in genes for row in rows], dtype=np.int64)
+        for name, which in boundaries.scored.items():
+            self._add(psi, name, boundaries.decision[at[which[at]]])
+        lengths: dict[str, list[Floats]] = {name: [] for name in CURVES}
         for rows in genes:
             at = np.array(rows)
-            for name, which in (("donor", boundaries.donors[at]), ("acceptor", boundaries.acceptors[at])):
-                self._add(psi, name, boundaries.decision[at[which]])
             starts, stops = at[::2], at[1::2]
             sizes = boundaries.position[stops] - boundaries.position[starts]
             places = codon_places(boundaries.position[starts], sizes)
             coding = boundaries.coding[stops, places] - boundaries.coding[starts, places]
-            order = np.array(BY_STRAND[int(boundaries.strand[rows[0]])])
-            types = order[exon_types(len(sizes))]
-            for i, name in enumerate(EXONS):
-                self._add(psi, f"{name} exon", np.log(sizes[types == i]))
-            self._add(psi, "intron length", np.log(boundaries.position[starts[1:]] - boundaries.position[stops[:-1]]))
+            order = BY_STRAND[int(boundaries.strand[rows[0]])]
+            for size, kind in zip(sizes, exon_types(len(sizes)), strict=True):
+                lengths[f"{EXONS[order[kind]]} exon"].append(size)
+            lengths["intron length"] += list(boundaries.position[starts[1:]] - boundaries.position[stops[:-1]])
             introns = boundaries.intron[starts[1:]] - boundaries.intron[stops[:-1]]
             single = (boundaries.rare[at].sum(), coding.sum() / CONTENT_UNIT, introns.sum() / CONTENT_UNIT, 1.0)
             for name, value in zip(SINGLE, single, strict=True):
                 psi[self.places[name]] += value
+        for name, values in lengths.items():
+            self._add(psi, name, np.log(np.array(values, dtype=np.float64)))
         return psi
 
     def _add(self, psi: Floats, name: str, values: Floats) -> None:
         """Add each value's interpolation shares to its two neighbouring knots."""
+        if not len(values) or name not in self.knots:
+            return
         knots, own = self.knots[name], psi[self.places[name]]
         right = np.clip(np.searchsorted(knots, values, side="right"), 1, len(knots) - 1)
         share = np.clip((values - knots[right - 1]) / (knots[right] - knots[right - 1]), 0.0, 1.0)

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import comb
 from typing import Self
 
 import numpy as np
 
 from seqkern.core.errors import ParameterError
 from seqkern.core.types import Bools, Codes, Floats, Ints
+from seqkern.evaluation.selection import inner_folds
 from seqkern.kernels.models.patterns import Matrix, ambiguity_codes
 from seqkern.methods.explanation import Explainer
 from seqkern.methods.loading import kmer_tables
 from seqkern.methods.model import Model
 from seqkern.methods.table_model import KmerTables
+from seqkern.methods.training import group_samples, train_model
 from seqkern.sequences.alphabets import DNA, RNA, Alphabet
+from seqkern.sequences.labels import Labels, make_labels
 from seqkern.sequences.sequence_set import SequenceSet
+from seqkern.solvers.contract import clone
 
 # Stretches of sequence of one width, with the contribution of each residue: the input of clustering.
 
@@ -36,6 +41,7 @@ class Pieces:
     margin: int  # Residues on either side without a contribution
     alphabet: Alphabet  # Of the residues
     both_strands: bool  # Whether a stretch may be read as its reverse complement
+    records: Ints | None = None  # shape (n,): Their sequences; None for k-mers
 
     def __len__(self) -> int:
         return len(self.codes)
@@ -47,7 +53,7 @@ class Pieces:
 
     def take(self, rows: Ints) -> Self:
         """Return some of the stretches."""
-        return type(self)(self.codes[rows], self.scores[rows], self.margin, self.alphabet, self.both_strands)
+        return replace(self, codes=self.codes[rows], scores=self.scores[rows], records=None)
 
     def vectors(self, codes: Codes | None = None) -> Floats:
         """Return each stretch as a unit vector, (n, width, letters): each contribution in the column of its residue."""
@@ -252,16 +258,32 @@ def _merged(alignment: _Alignment, clusters: list[Cluster]) -> list[Floats]:
 FALSE_DISCOVERIES = 0.2
 MOST_SEQLETS = 10_000
 SEQLETS_SEED = 1
+FOLDS, PERMUTATIONS = 5, 5
+SHARE_OF_SUM = 0.95 ** (-1 / PERMUTATIONS) - 1
+"""Share of the sum of the permutations' smallest p-values that a smallest one falls below in 5 % of searches."""
 
 
 class Contributions:
-    """Contributions of the residues of sequences, and of random sequences of similar composition."""
+    """Contributions of the residues of sequences, and of random sequences of similar composition.
 
-    def __init__(self, explainer: Explainer, X: SequenceSet) -> None:
+    With classes, those of models that have not seen a sequence: a model's own training samples hold what it memorised.
+    """
+
+    def __init__(self, explainer: Explainer, X: SequenceSet, y: Ints | None = None, groups: Ints | None = None) -> None:
         self.X = X.compact()
         self.both_strands = explainer.both_strands
-        self.scores = _contributions(explainer, self.X)
-        self.null = _contributions(explainer, random_like(self.X, np.random.default_rng(SEQLETS_SEED)))
+        self.null: Floats | None = None
+        if y is None:
+            self.scores = _contributions(explainer, self.X)
+            self.null = _contributions(explainer, random_like(self.X, np.random.default_rng(SEQLETS_SEED)))
+            return
+        self.scores, classes = np.zeros(len(self.X.codes)), explainer.model.classes
+        labels = make_labels(self.X.ids, [classes[code] for code in y.tolist()], classes=classes)
+        found = group_samples(labels, self.X).groups if groups is None else groups
+        self.groups = np.arange(len(X)) if found is None else found
+        for own, rows in _held_out(explainer.model, self.X, labels, self.groups):
+            part = self.X.take(rows)
+            self.scores[part.positions()] = _contributions(own, part)
 
     @property
     def total(self) -> float:
@@ -269,15 +291,15 @@ class Contributions:
         return float(np.abs(self.scores).sum())
 
     def seqlets(self, sign: int, window: int, flank: int, margin: int) -> Pieces:
-        """Return the seqlets of one sign, strongest first, at most `MOST_SEQLETS`.
+        """Return the seqlets of one sign, strongest first, at most `MOST_SEQLETS`; with classes as many as sequences.
 
         Each is a window of residues whose contributions are added, with `flank` residues on either side; the
-        windows of two
-        seqlets do not overlap.
+        windows of two seqlets do not overlap.
         """
-        sums = _window_sums(sign * self.scores, self.X, window)
-        null = _window_sums(sign * self.null, self.X, window)
-        starts = _peaks(sums, _threshold(sums, null), window)[:MOST_SEQLETS]
+        sums, most, threshold = _window_sums(sign * self.scores, self.X, window), len(self.X), np.finfo(float).tiny
+        if self.null is not None:
+            most, threshold = MOST_SEQLETS, _threshold(sums, _window_sums(sign * self.null, self.X, window))
+        starts = _peaks(sums, threshold, window)[: min(most, MOST_SEQLETS)]
         size, wide = self.X.alphabet.size, flank + margin
         offsets = np.arange(-wide, window + wide)
         places = starts[:, None] + offsets
@@ -286,7 +308,15 @@ class Contributions:
         places = np.where(inside, places, 0)
         codes = np.where(inside, self.X.codes[places], np.uint8(size)).astype(np.uint8)
         scores = np.where(inside, np.maximum(sign * self.scores[places], 0.0), 0.0)[:, margin:-margin]
-        return Pieces(codes, scores, margin, self.X.alphabet, self.both_strands)
+        return Pieces(codes, scores, margin, self.X.alphabet, self.both_strands, record)
+
+
+def _held_out(model: Model, X: SequenceSet, labels: Labels, groups: Ints) -> Iterator[tuple[Explainer, Ints]]:
+    """Yield, for each fold of the sequences, the explainer of a model trained without it, and the fold."""
+    for train, rows in inner_folds(labels, FOLDS, SEQLETS_SEED, groups):
+        own, spec, transforms = X.take(train), model.solver.spec(), [clone(one) for one in model.transforms]
+        fitted = train_model(own, labels.take(train), model.kernel, spec, transforms=transforms, allow_similar=True)
+        yield Explainer(fitted), rows
 
 
 def _contributions(explainer: Explainer, X: SequenceSet) -> Floats:
@@ -474,7 +504,12 @@ class FoundMotif:
 
 
 def find_motifs(
-    model: Model | Explainer, X: SequenceSet | None = None, *, pair: str | None = None, least: int = LEAST_MEMBERS
+    model: Model | Explainer,
+    X: SequenceSet | None = None,
+    y: Ints | None = None,
+    *,
+    pair: str | None = None,
+    least: int = LEAST_MEMBERS,
 ) -> list[FoundMotif]:
     """Return the motifs of a model, the positive class's first.
 
@@ -484,6 +519,9 @@ def find_motifs(
         A model of sequences.
     X : SequenceSet, optional
         Sequences in which to find seqlets; by default the motifs are made of the k-mers of greatest weight.
+    y : ndarray of int64, optional
+        The class of each sequence, 0 or 1, for those that the model was trained on: each is then explained by a model
+        trained on the other folds, and motifs must be significantly more frequent in their class.
     pair : str, optional
         Multi-class: the two classes whose classifier is shown: ``"A:B"``.
     least : int, default 10
@@ -502,7 +540,7 @@ def find_motifs(
     --------
     >>> from seqkern.kernels import GappedKmerKernel
     >>> from seqkern.methods.training import train_model
-    >>> from seqkern.sequences.labels import make_labels
+    >>> from seqkern.sequences.labels import Labels, make_labels
     >>> from seqkern.sequences.sequence_set import as_sequences
     >>> rng = np.random.default_rng(1)
     >>> texts = ["".join(rng.choice(list("ACGT"), 40)) for _ in range(120)]
@@ -516,17 +554,70 @@ def find_motifs(
     explainer = model if isinstance(model, Explainer) else Explainer(model, pair)
     if X is None:
         return _kmer_motifs(explainer, least)
-    contributions = Contributions(explainer, explainer.coerce(X))
+    contributions = Contributions(explainer, explainer.coerce(X), y)
     codes = contributions.X.codes
     alphabet = contributions.X.alphabet
     counts = np.bincount(codes[codes < alphabet.size], minlength=alphabet.size) + 1.0
     if explainer.both_strands:
         counts = counts + counts[alphabet.complement_codes[: alphabet.size]]
+    seqlets = {sign: contributions.seqlets(sign, WINDOW, FLANK, MARGIN) for sign in (1, -1)}
+    clusters = {sign: find_clusters(own, least, own.width // 2) for sign, own in seqlets.items()}
+    if y is not None:
+        clusters = _significant(explainer, contributions, seqlets, clusters, y, least)
     motifs = []
-    for sign in (1, -1):
-        seqlets = contributions.seqlets(sign, WINDOW, FLANK, MARGIN)
-        motifs += _motifs_of_sign(seqlets, sign, least, contributions.total, counts / counts.sum())
+    for sign, own in seqlets.items():
+        motifs += _motifs_of_sign(own, clusters[sign], sign, contributions.total, counts / counts.sum())
     return motifs
+
+
+def _significant(
+    explainer: Explainer,
+    contributions: Contributions,
+    seqlets: Mapping[int, Pieces],
+    clusters: Mapping[int, list[Cluster]],
+    y: Ints,
+    least: int,
+) -> dict[int, list[Cluster]]:
+    """Return the clusters that are significantly more frequent in their class than clusters of permuted classes.
+
+    The search finds the motifs with the smallest of many p-values. Where these are as good as N independent ones, N
+    times the smallest is exponential with mean 1 in each search, and the level is exact for any N.
+    """
+    rng, smallest = np.random.default_rng(SEED), np.ones(PERMUTATIONS)
+    p_values = {
+        sign: [_enrichment(seqlets[sign], one, y == (sign > 0)) for one in found] for sign, found in clusters.items()
+    }
+    for i in range(PERMUTATIONS if min((1.0, *p_values[1], *p_values[-1])) <= SHARE_OF_SUM * PERMUTATIONS else 0):
+        permuted = rng.permutation(y)
+        other = Contributions(explainer, contributions.X, permuted, contributions.groups)
+        for sign in (1, -1):
+            own = other.seqlets(sign, WINDOW, FLANK, MARGIN)
+            if len(own) >= least:
+                found = _clustered(_Alignment(own, own.width // 2, rng), len(own), least)
+                smallest[i] = min([smallest[i], *(_enrichment(own, one, permuted == (sign > 0)) for one in found)])
+    limit = SHARE_OF_SUM * smallest.sum()
+    return {
+        sign: [one for one, p in zip(found, p_values[sign], strict=True) if p <= limit]
+        for sign, found in clusters.items()
+    }
+
+
+def _enrichment(pieces: Pieces, cluster: Cluster, own: Bools) -> float:
+    """Return the p-value of Fisher's exact test: sequences of the class `own` among those with a member."""
+    assert pieces.records is not None
+    held = np.unique(pieces.records[cluster.members])
+    n, size, inside, shared = len(own), int(own.sum()), len(held), int(own[held].sum())
+    ways = sum(comb(size, k) * comb(n - size, inside - k) for k in range(shared, min(size, inside) + 1))
+    return ways / comb(n, inside)
+
+
+def support_classes(model: Model) -> Ints | None:
+    """Return the class of each support sequence of a C-SVM or ν-SVM, 0 or 1; None for other models."""
+    if model.kind != "binary" or model.solver.name not in ("csvc", "nusvc"):
+        return None
+    coefficients = np.asarray(model.solver.linear()[0])
+    fewest = min((coefficients > 0).sum(), (coefficients < 0).sum())
+    return (coefficients > 0).astype(np.int64) if coefficients.all() and fewest >= FOLDS else None
 
 
 def _kmer_motifs(explainer: Explainer, least: int) -> list[FoundMotif]:
@@ -537,14 +628,18 @@ def _kmer_motifs(explainer: Explainer, least: int) -> list[FoundMotif]:
     total = sum(float(kmers.scores.sum()) for kmers in found.values())
     motifs = []
     for sign, kmers in found.items():
-        motifs += _motifs_of_sign(kmers, sign, least, total, np.full(size, 1 / size))
+        motifs += _motifs_of_sign(
+            kmers, find_clusters(kmers, least, kmers.width // 2), sign, total, np.full(size, 1 / size)
+        )
     return motifs
 
 
-def _motifs_of_sign(pieces: Pieces, sign: int, least: int, total: float, background: Floats) -> list[FoundMotif]:
+def _motifs_of_sign(
+    pieces: Pieces, clusters: list[Cluster], sign: int, total: float, background: Floats
+) -> list[FoundMotif]:
     """Return the motifs of one sign, largest share first."""
     motifs: list[FoundMotif] = []
-    for cluster in find_clusters(pieces, least, pieces.width // 2):
+    for cluster in clusters:
         counts = _trimmed(_counted(pieces, cluster), background)
         if len(counts) >= SHORTEST:
             share = float(pieces.scores[cluster.members].sum()) / total

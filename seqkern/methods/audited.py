@@ -45,7 +45,16 @@ from seqkern.methods.baselines import composition_features, linear_model
 from seqkern.methods.method import Method
 from seqkern.sequences.labels import Labels, make_labels
 from seqkern.sequences.sequence_set import SequenceSet
-from seqkern.sequences.similarity import HITS, IDENTITY, MOST_CODES, OTHER_IDENTITY, PART
+from seqkern.sequences.similarity import (
+    HITS,
+    IDENTITY,
+    MOST_CODES,
+    OTHER_IDENTITY,
+    PART,
+    SEEDS,
+    by_spaced_seeds,
+    match_chance,
+)
 from seqkern.study.dataset import Dataset, Task, load_dataset
 
 # Scores of decisions on the whole test set, without its overlap with training, and on the overlap alone.
@@ -377,7 +386,7 @@ def _effect(scores: Scores, total: int) -> str:
 
 LIBRARIES = 60_000_000
 """Bytes of the libraries imported on demand."""
-PER_RESIDUE, PER_STRAND, PER_RECORD, PER_TRAINED = 6, 8, 1000, 80
+PER_RESIDUE, PER_STRAND, PER_RECORD, PER_TRAINED, PER_SPACED = 6, 8, 1000, 80, 2
 """Bytes of the searches, and of the k-mers of training and test sequences; see benchmarks/audit_memory.py."""
 
 
@@ -476,9 +485,13 @@ def audit_bytes(parts: Parts, scores: bool = True) -> int:
     X, n = parts.X, min(len(parts.X), MOST)
     residues, strands = int(X.lengths.sum()), 2 if X.alphabet.name == "dna" else 1
     search = residues * (PER_RESIDUE + PER_STRAND * strands) + len(X) * PER_RECORD
+    trained = 18 * n * n + PER_TRAINED * n * residues // len(X) if scores and parts.names else 0
+    if by_spaced_seeds(X, match_chance(X), strands, None):
+        search = residues * PER_SPACED + len(X) * PER_RECORD // 2
+        search += 8 * min(residues, SEEDS) * available_threads(GIVEN_THREADS.get())
+        return int(LIBRARIES + max(search, trained))
     seeds = 16 * min(MOST_CODES, X.alphabet.size * strands * residues**2 / HITS)
     sorting = 32 * min(residues, PART) * available_threads(GIVEN_THREADS.get())
-    trained = 18 * n * n + PER_TRAINED * n * residues // len(X) if scores and parts.names else 0
     return int(LIBRARIES + max(search + seeds + sorting, trained))
 
 

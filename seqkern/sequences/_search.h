@@ -1,7 +1,8 @@
 /* Pairs of similar records: shared k-mers, extended without gaps, then aligned in a band.
 
-The records lie one behind the other in `codes`, each followed by END. With two strands, record 2i is a sequence and
-record 2i + 1 its reverse complement, and only the former are queries. Codes from `size` on match nothing. */
+The records lie one behind the other in `codes`, each followed by END where `gap` is 1. With two strands, record
+2i is a sequence and record 2i + 1 its reverse complement, and only the former are queries. Codes from `size` on match
+nothing. */
 
 #ifndef SEQKERN_SIMILARITY_SEARCH_H
 #define SEQKERN_SIMILARITY_SEARCH_H
@@ -11,15 +12,18 @@ record 2i + 1 its reverse complement, and only the former are queries. Codes fro
 #include <string.h>
 
 #define END 254
-#define BLOCK 32
+#define LEAST(a, b) ((a) < (b) ? (a) : (b))
 
 typedef struct {
     const uint8_t *codes;
     const int64_t *starts; /* of each record, and where the next one would start */
-    const int32_t *first;  /* the record of each BLOCK-th position */
+    const int32_t *first;  /* the record of each `block`-th position */
     int64_t total;
+    int32_t records;
     int32_t strands;
     int32_t size;
+    int32_t block;
+    int32_t gap; /* codes between records: 1 for END, or 0 */
 } search_set;
 
 typedef struct {
@@ -78,7 +82,7 @@ static void scan_kmers(const search_set *s, int k, int64_t n_codes, int64_t *bou
 }
 
 static inline int32_t record_at(const search_set *s, int64_t place) {
-    int32_t record = s->first[place / BLOCK];
+    int32_t record = s->first[place / s->block];
     while (s->starts[record + 1] <= place) record++;
     return record;
 }
@@ -107,47 +111,51 @@ static inline int32_t extend_seed(
     return best;
 }
 
-#define ONE ((int64_t)1 << 32)
-#define NOWHERE (-((int64_t)1 << 60))
-
 /* Identical residues of the best alignment within `band` of a diagonal: match 1, mismatch and gapped residue -1, ends
-free; of alignments with the same score, the one with the most identical residues. A cell holds both numbers. */
-static int32_t identical_residues(
-    const uint8_t *x, int64_t n, const uint8_t *y, int64_t m, int64_t diagonal, int32_t band, int32_t size,
-    int64_t *cells) {
-    int64_t width = 2 * (int64_t)band + 1, best = 0;
-    int64_t *before = cells, *now = cells + width + 2;
-    int64_t from = -diagonal - band > 0 ? -diagonal - band : 0;
-    int64_t to = m - diagonal + band < n ? m - diagonal + band : n;
-    for (int64_t t = 0; t < 2 * (width + 2); t++) cells[t] = NOWHERE;
-    for (int64_t a = from; a <= to; a++) {
-        int64_t low = a + diagonal - band, high = a + diagonal + band;
-        /* now[t + 1] is column low + t; before[t + 1] is column low - 1 + t */
-        for (int64_t t = 0; t < width + 2; t++) now[t] = NOWHERE;
-        int64_t b = low > 0 ? low : 0, stop = high < m ? high : m;
-        if (b == 0 && stop >= 0) now[1 - low] = 0, b = 1;
-        if (a == 0) {
-            for (; b <= stop; b++) now[b - low + 1] = 0;
-        } else {
-            int letter = x[a - 1];
-            int64_t left = b - low >= 0 ? now[b - low] : NOWHERE;
-            for (; b <= stop; b++) {
-                int64_t t = b - low + 1;
-                int64_t value = before[t] + (letter == y[b - 1] && letter < size ? ONE + 1 : -ONE);
-                int64_t gap = before[t + 1] - ONE;
-                if (gap > value) value = gap;
-                if (left - ONE > value) value = left - ONE;
-                now[t] = left = value;
-            }
-        }
-        if (stop == m && now[m - low + 1] > best) best = now[m - low + 1];
-        if (a == n)
-            for (int64_t t = 1; t <= width; t++)
-                if (now[t] > best) best = now[t];
-        int64_t *other = before;
-        before = now, now = other;
+free; of alignments with the same score, the one with the most identical residues; -1 without memory. A cell holds both
+numbers. Cells are computed by antidiagonals, every other one of which has the even diagonals of the band. */
+#define ALIGN(NAME, CELL, ONE) \
+    static int32_t NAME(const uint8_t *turned, int64_t n, const uint8_t *y, int64_t m, int64_t low, int64_t band, CELL *cells) { \
+        CELL *half[2] = {cells, cells + band + 2}, best = 0; \
+        int64_t end = LEAST(n + m, LEAST(2 * n + low + 2 * band, 2 * m - low)); \
+        half[1][-1] = half[1][band] = -((ONE) << 14); \
+        for (int64_t s = low > 0 ? low + 2 : low + 2 * band < 0 ? 2 - low - 2 * band : 2; s <= end; s++) { \
+            int64_t odd = (s ^ low) & 1, from = low + odd, last = LEAST(band - odd, (s - 2 - from) >> 1); \
+            CELL *own = half[odd]; \
+            const CELL *before = half[!odd] - !odd; \
+            const uint8_t *p = turned + n - (s - from) / 2, *q = y + (s + from) / 2 - 1; \
+            for (int64_t u = 2 - s > from ? (2 - s - from) / 2 : 0; u <= last; u++) { \
+                CELL value = own[u] + (p[u] == q[u] ? (ONE) + 1 : -(ONE)); \
+                CELL gap = (before[u] > before[u + 1] ? before[u] : before[u + 1]) - (ONE); \
+                own[u] = value > gap ? value : gap; \
+            } \
+            for (int border = 0; border < 2; border++) { \
+                int64_t at = (border ? 2 * m - s : s - 2 * n) - from; \
+                if (at >= 0 && at <= 2 * last && own[at >> 1] > best) best = own[at >> 1]; \
+            } \
+        } \
+        return (int32_t)(best & ((ONE) - 1)); \
     }
-    return (int32_t)(best & 0xffffffff);
+ALIGN(align_short, int32_t, (int32_t)1 << 16)
+ALIGN(align_long, int64_t, (int64_t)1 << 32)
+
+static int32_t identical_residues(
+    const uint8_t *x, int64_t n, const uint8_t *y, int64_t m, int64_t diagonal, int64_t band, int32_t size) {
+    int64_t margin = band + 2;
+    int64_t *cells = (int64_t *)calloc((size_t)(2 * band + 4 + (n + m + 4 * margin) / 8 + 1), sizeof(int64_t));
+    if (!cells) return -1;
+    /* both sequences, the first one turned, between codes that match nothing */
+    uint8_t *turned = (uint8_t *)(cells + 2 * band + 4) + margin, *other = turned + n + 2 * margin;
+    memset(turned - margin, END, (size_t)(n + 2 * margin));
+    memset(other - margin, END - 1, (size_t)(m + 2 * margin));
+    for (int64_t a = 0; a < n; a++)
+        if (x[a] < size) turned[n - 1 - a] = x[a];
+    memcpy(other, y, (size_t)m);
+    int32_t same = n < 1 << 14 && m < 1 << 14
+                       ? align_short(turned, n, other, m, diagonal - band, band, (int32_t *)cells)
+                       : align_long(turned, n, other, m, diagonal - band, band, cells);
+    free(cells);
+    return same;
 }
 
 typedef struct {
@@ -167,8 +175,7 @@ static int search_pairs(
     int k = seeds->k, failed = 0;
     best_segment *best = (best_segment *)calloc((size_t)n, sizeof(best_segment));
     candidate *touched = (candidate *)malloc((size_t)n * sizeof(candidate));
-    int64_t *cells = (int64_t *)malloc((size_t)(2 * (2 * (int64_t)rules->band + 3)) * sizeof(int64_t));
-    if (!best || !touched || !cells) failed = -1;
+    if (!best || !touched) failed = -1;
     for (int32_t i = begin; i < end && !failed; i++) {
         int64_t start = s->starts[(int64_t)s->strands * i];
         int64_t stop = s->starts[(int64_t)s->strands * i + 1] - 1;
@@ -222,11 +229,12 @@ static int search_pairs(
             int32_t least = needed[n_x < n_y ? n_x : n_y];
             if (least > n_x || least > n_y) continue;
             int32_t same = identical_residues(
-                s->codes + start, n_x, s->codes + s->starts[record], n_y, diagonal, rules->band, s->size, cells);
+                s->codes + start, n_x, s->codes + s->starts[record], n_y, diagonal, rules->band, s->size);
+            if (same < 0) failed = -1;
             if (same >= least) failed = keep_pair(found, i, j, same);
         }
     }
-    free(best), free(touched), free(cells);
+    free(best), free(touched);
     return failed;
 }
 

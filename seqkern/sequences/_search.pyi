@@ -9,6 +9,8 @@ class Records:
         first: npt.NDArray[np.int32],
         strands: int,
         size: int,
+        block: int,
+        gap: int,
     ) -> None: ...
 
 def postings(records: Records, k: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]]: ...
@@ -25,15 +27,34 @@ def similar(
     n: int,
 ) -> npt.NDArray[np.int32]: ...
 def unusable(records: Records, k: int) -> npt.NDArray[np.uint8]: ...
+def count_kmers(
+    records: Records, bad: npt.NDArray[np.uint8] | None, k: int, complement: npt.NDArray[np.uint8] | None, bits: int
+) -> npt.NDArray[np.int64]: ...
 def sharing(
     records: Records,
-    bad: npt.NDArray[np.uint8],
+    bad: npt.NDArray[np.uint8] | None,
     k: int,
     complement: npt.NDArray[np.uint8] | None,
+    queries: int,
     cap: int,
     bits: int,
     part: int,
+    n: int,
 ) -> npt.NDArray[np.int32]: ...
-def longest(
-    records: Records, k: int, complement: npt.NDArray[np.uint8] | None, queries: int, cap: int, bits: int, part: int
+def count_seeds(
+    records: Records, bad: npt.NDArray[np.uint8], pattern: int, strands: int, sampled: bool, parts: int
+) -> npt.NDArray[np.int64]: ...
+def segments(
+    records: Records,
+    bad: npt.NDArray[np.uint8],
+    often: npt.NDArray[np.uint8],
+    pattern: int,
+    strands: int,
+    rules: tuple[int, ...] | None,
+    parts: int,
+    part: int,
+    counts: npt.NDArray[np.int64],
+) -> npt.NDArray[np.int32]: ...
+def align(
+    records: Records, found: npt.NDArray[np.int32], band: int, needed: npt.NDArray[np.int32]
 ) -> npt.NDArray[np.int32]: ...

@@ -1,8 +1,8 @@
-"""The loops of the search for similar sequences; see `_search.h` and `_exact.h`."""
+"""The loops of the search for similar sequences; see `_search.h`, `_exact.h` and `_seeds.h`."""
 
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 from libc.stdlib cimport free, malloc
-from libc.string cimport memcpy
+from libc.string cimport memcpy, memset
 
 import numpy as np
 
@@ -13,8 +13,11 @@ cdef extern from "_search.h" nogil:
         const int64_t *starts
         const int32_t *first
         int64_t total
+        int32_t records
         int32_t strands
         int32_t size
+        int32_t block
+        int32_t gap
     ctypedef struct seed_index:
         const int64_t *bounds
         const int32_t *postings
@@ -45,10 +48,10 @@ cdef extern from "_exact.h" nogil:
     ctypedef struct placed_kmer:
         uint64_t key
         int64_t place
-    int mark_bad(const uint8_t *codes, int64_t total, int size, int k, uint8_t *bad)
-    int64_t collect_kmers(
-        const uint8_t *codes, int64_t total, const uint8_t *bad, int size, int k, const uint8_t *complement, int bits,
-        uint64_t part, placed_kmer *out)
+    int mark_bad(const search_set *s, int k, uint8_t *bad)
+    void collect_kmers(
+        const search_set *s, const uint8_t *bad, int k, const uint8_t *complement, int bits, uint64_t part,
+        placed_kmer *out, int64_t *counts)
     placed_kmer *sort_kmers(placed_kmer *source, placed_kmer *target, int64_t n, uint64_t largest)
     ctypedef struct longest_stretch:
         int32_t length
@@ -59,6 +62,27 @@ cdef extern from "_exact.h" nogil:
     int pair_kmers(
         const search_set *s, const uint8_t *bad, int k, const uint8_t *complement, int cap, const placed_kmer *kmers,
         int64_t n, pair_list *found)
+
+cdef extern from "_seeds.h" nogil:
+    int DIGIT
+    ctypedef struct segment:
+        pass
+    ctypedef struct seed_search:
+        const search_set *s
+        const uint8_t *bad
+        uint8_t *often
+        int often_bits, pattern, strands, shift
+    void prepare_seeds(seed_search *w)
+    void collect_seeds(
+        const seed_search *w, int sampled, uint64_t parts, uint64_t part, uint64_t *out, int64_t *counts)
+    void sorted_seeds(
+        const seed_search *w, int sampled, uint64_t parts, uint64_t part, uint64_t *seeds, int64_t *counts)
+    int pair_seeds(
+        const seed_search *w, const search_rules *rules, const uint64_t *seeds, int64_t n, segment **items,
+        int64_t *count)
+    int align_segments(
+        const search_set *s, int32_t band, const int32_t *needed, const segment *items, int64_t n, int32_t longest,
+        int32_t *same)
 
 
 cdef object _pairs(pair_list *found, int failed):
@@ -75,14 +99,14 @@ cdef object _pairs(pair_list *found, int failed):
 
 
 cdef class Records:
-    """Records one behind the other, each followed by code 254.
+    """Records one behind the other, each followed by code 254 if `gap` is 1.
 
     Parameters
     ----------
     codes : uint8 (total,)
     starts : int64 (records + 1,)
     first : int32
-        The record of each 32nd position.
+        The record of each `block`-th position.
     strands : int
         2 if every other record is the reverse complement of the one before.
     size : int
@@ -93,11 +117,13 @@ cdef class Records:
     cdef object arrays
 
     def __init__(
-        self, const uint8_t[::1] codes, const int64_t[::1] starts, const int32_t[::1] first, int strands, int size
+        self, const uint8_t[::1] codes, const int64_t[::1] starts, const int32_t[::1] first, int strands, int size,
+        int block, int gap,
     ):
         self.arrays = codes, starts, first
         self.s.codes, self.s.starts, self.s.first = &codes[0], &starts[0], &first[0]
         self.s.total, self.s.strands, self.s.size = codes.shape[0], strands, size
+        self.s.records, self.s.block, self.s.gap = starts.shape[0] - 1, block, gap
 
 
 def postings(Records records, int k):
@@ -136,71 +162,127 @@ def similar(
 
 
 def unusable(Records records, int k):
-    """Return uint8 (total,): 1 where no k-mer starts, or one of low complexity or with a masked residue."""
-    bad = np.empty(records.s.total, dtype=np.uint8)
+    """Return the bits (uint8) of places where no k-mer starts, or one of low complexity or with a masked residue."""
+    bad = np.empty(records.s.total // 8 + 1, dtype=np.uint8)
     cdef uint8_t[::1] view = bad
     cdef int failed
     with nogil:
-        failed = mark_bad(records.s.codes, records.s.total, records.s.size, k, &view[0])
+        failed = mark_bad(&records.s, k, &view[0])
     if failed:
         raise MemoryError
     return bad
 
 
-def sharing(Records records, const uint8_t[::1] bad, int k, const uint8_t[::1] complement, int cap, int bits, int part):
-    """Return int32 (m, 3): two records and the length of the stretch they share, of one part of the k-mers."""
-    cdef const uint8_t *turn = NULL
+def count_kmers(Records records, const uint8_t[::1] bad, int k, const uint8_t[::1] complement, int bits):
+    """Return the number of k-mers (int64) of each part."""
+    counts = np.zeros(1 << bits, dtype=np.int64)
+    cdef int64_t[::1] view = counts
+    cdef const uint8_t *turn = &complement[0] if complement is not None else NULL
+    cdef const uint8_t *unused = &bad[0] if bad is not None else NULL
+    with nogil:
+        collect_kmers(&records.s, unused, k, turn, bits, 0, NULL, &view[0])
+    return counts
+
+
+def sharing(
+    Records records, const uint8_t[::1] bad, int k, const uint8_t[::1] complement, int queries, int cap, int bits,
+    int part, int64_t n,
+):
+    """Compare the n k-mers of one part; those marked in `bad` are left out.
+
+    With `bad`: int32 (m, 3), two records and the length of the stretch they share. Without: int32 (queries, 2), the
+    longest stretch that each of the first records shares with a later one, and which; 0 and 0 where none is shared.
+    """
+    cdef const uint8_t *turn = &complement[0] if complement is not None else NULL
+    cdef const uint8_t *unused = &bad[0] if bad is not None else NULL
     cdef const search_set *s = &records.s
     cdef pair_list found
     cdef placed_kmer *kmers = NULL
-    cdef int64_t n
+    cdef placed_kmer *kept
     cdef int failed = 0
     cdef uint64_t largest = int(s.size) ** k
-    if complement is not None:
-        turn = &complement[0]
+    stretches = np.zeros((max(queries, 1), 2), dtype=np.int32)
+    cdef int32_t[:, ::1] best = stretches
     found.items, found.count, found.room = NULL, 0, 0
-    with nogil:
-        n = collect_kmers(s.codes, s.total, &bad[0], s.size, k, turn, bits, part, NULL)
-        if n:
+    if n:
+        with nogil:
             kmers = <placed_kmer *>malloc(2 * n * sizeof(placed_kmer))
             if kmers == NULL:
                 failed = -1
             else:
-                collect_kmers(s.codes, s.total, &bad[0], s.size, k, turn, bits, part, kmers)
-                failed = pair_kmers(s, &bad[0], k, turn, cap, sort_kmers(kmers, kmers + n, n, largest), n, &found)
+                collect_kmers(s, unused, k, turn, bits, part, kmers, NULL)
+                kept = sort_kmers(kmers, kmers + n, n, largest)
+                if unused != NULL:
+                    failed = pair_kmers(s, unused, k, turn, cap, kept, n, &found)
+                else:
+                    longest_stretches(s, k, turn, queries, cap, kept, n, <longest_stretch *>&best[0, 0])
             free(kmers)
-    return _pairs(&found, failed)
+    pairs = _pairs(&found, failed)
+    return stretches[:queries] if bad is None else pairs
 
 
-def longest(Records records, int k, const uint8_t[::1] complement, int queries, int cap, int bits, int part):
-    """Return int32 (queries, 2): the longest stretch that each of the first records shares with a later one, and which.
+def count_seeds(Records records, const uint8_t[::1] bad, int pattern, int strands, bint sampled, int64_t parts):
+    """Return the number of seeds (int64) of each part, by their first digit; of all or of a sample."""
+    counts = np.zeros((parts, 1 << DIGIT), dtype=np.int64)
+    cdef int64_t[:, ::1] view = counts
+    cdef seed_search w
+    memset(&w, 0, sizeof(w))
+    w.s, w.bad, w.pattern, w.strands = &records.s, &bad[0], pattern, strands
+    with nogil:
+        prepare_seeds(&w)
+        collect_seeds(&w, sampled, parts, 0, NULL, &view[0, 0])
+    return counts
 
-    By one part of the k-mers; 0 and 0 where none is shared.
+
+def segments(
+    Records records, const uint8_t[::1] bad, uint8_t[::1] often, int pattern, int strands, tuple rules, int64_t parts,
+    int64_t part, int64_t[::1] counts,
+):
+    """Return int32 (m, 5): the segments found by the seeds of one part, `counts` by their first digit.
+
+    Columns: record, twice the other one, odd if its reverse complement is meant, diagonal, score, and the longest
+    stretch of identical residues. Without `rules`, mark the frequent seeds of a sample in `often`.
     """
-    cdef const uint8_t *turn = NULL
-    cdef const search_set *s = &records.s
-    cdef placed_kmer *kmers = NULL
-    cdef int64_t n
-    cdef int failed = 0
-    cdef uint64_t largest = int(s.size) ** k
-    usable = np.zeros(s.total, dtype=np.uint8)
-    cdef uint8_t[::1] bad = usable
-    found = np.zeros((max(queries, 1), 2), dtype=np.int32)
-    cdef int32_t[:, ::1] best = found
-    if complement is not None:
-        turn = &complement[0]
+    cdef search_rules scores
+    cdef search_rules *given = NULL
+    cdef seed_search w
+    cdef segment *items = NULL
+    cdef int64_t count = 0, n = np.sum(counts)
+    cdef int failed = -1
+    cdef uint64_t *seeds
+    if rules is not None:
+        scores.match, scores.mismatch, scores.drop, scores.least, scores.band, scores.most = rules[:6]
+        scores.first, given = rules[6], &scores
+    memset(&w, 0, sizeof(w))
+    w.s, w.bad, w.pattern, w.strands, w.often = &records.s, &bad[0], pattern, strands, &often[0]
+    w.often_bits = (often.shape[0] * 8 - 1).bit_length()
     with nogil:
-        n = collect_kmers(s.codes, s.total, &bad[0], s.size, k, turn, bits, part, NULL)
-        if n:
-            kmers = <placed_kmer *>malloc(2 * n * sizeof(placed_kmer))
-            if kmers == NULL:
-                failed = -1
-            else:
-                collect_kmers(s.codes, s.total, &bad[0], s.size, k, turn, bits, part, kmers)
-                longest_stretches(
-                    s, k, turn, queries, cap, sort_kmers(kmers, kmers + n, n, largest), n,
-                    <longest_stretch *>&best[0, 0])
-            free(kmers)
+        prepare_seeds(&w)
+        seeds = <uint64_t *>malloc((n + 1) * sizeof(uint64_t))
+        if seeds != NULL:
+            sorted_seeds(&w, given == NULL, parts, part, seeds, &counts[0])
+            failed = pair_seeds(&w, given, seeds, n, &items, &count)
+            free(seeds)
+    if failed:
+        free(items)
+        raise MemoryError
+    found = np.empty((count, 5), dtype=np.int32)
+    cdef int32_t[:, ::1] view = found
+    if count:
+        memcpy(&view[0, 0], items, count * sizeof(segment))
+    free(items)
+    return found
+
+
+def align(Records records, const int32_t[:, ::1] found, int band, const int32_t[::1] needed):
+    """Return int32 (m,): the identical residues in the alignment of each segment's records; 0 if they are too few."""
+    same = np.zeros(found.shape[0], dtype=np.int32)
+    cdef int32_t[::1] view = same
+    cdef int failed = 0
+    if found.shape[0]:
+        with nogil:
+            failed = align_segments(
+                &records.s, band, &needed[0], <const segment *>&found[0, 0], found.shape[0], needed.shape[0], &view[0])
     if failed:
         raise MemoryError
-    return found[:queries]
+    return same

@@ -74,7 +74,7 @@ class Sliceable:
         return (self._record(i) for i in range(len(self)))
 
 
-PIECE = 1 << 22
+PIECE, RUNS = 1 << 22, 64
 
 
 def frozen(array: npt.ArrayLike, dtype: npt.DTypeLike | None = None) -> Array:
@@ -447,13 +447,26 @@ class SequenceSet(Sliceable):
 
     def _pieces(self, array: Array) -> Iterator[Array]:
         """Yield the part of an array over `codes` at the residues of these records, in pieces of a few MB."""
-        if len(self) and np.array_equal(self.stops[:-1], self.starts[1:]):
-            yield array[self.starts[0] : self.stops[-1]]
+        runs = np.flatnonzero(self.stops[:-1] != self.starts[1:]) + 1
+        if len(self) and len(runs) < RUNS:
+            for first, stop in itertools.pairwise([0, *runs.tolist(), len(self)]):
+                yield array[self.starts[first] : self.stops[stop - 1]]
             return
         letters = max(1, PIECE * array.itemsize // array[:1].nbytes) if len(array) else PIECE
         cuts = np.searchsorted(np.cumsum(self.lengths), np.arange(0, self.lengths.sum(), letters), side="right")
         for first, last in itertools.pairwise([*np.unique(cuts), len(self)]):
             yield array[self.take(slice(first, last)).positions()]
+
+    def _joined(self, array: Array) -> Array:
+        """Return the part of an array over `codes` at the residues of these records; not copied if it is all."""
+        size = int(self.lengths.sum())
+        if size == len(array) and np.array_equal(self.starts, np.cumsum(self.lengths) - self.lengths):
+            return array
+        joined, filled = np.empty((size, *array.shape[1:]), dtype=array.dtype), 0
+        for piece in self._pieces(array):
+            joined[filled : filled + len(piece)] = piece
+            filled += len(piece)
+        return joined
 
     def _own_views(self) -> dict[str, View]:
         """Return the views restricted to these records, by name."""
@@ -462,11 +475,9 @@ class SequenceSet(Sliceable):
         }
 
     def compact(self) -> SequenceSet:
-        """Return a copy with the residues, tracks and views of these records only, in order."""
+        """Return a set with the residues, tracks and views of these records only, in order; copied unless it is all."""
         offsets = np.concatenate(([0], np.cumsum(self.lengths)))
-        codes, *columns = (
-            np.concatenate([array[:0], *self._pieces(array)]) for array in (self.codes, *self.tracks.values())
-        )
+        codes, *columns = (self._joined(array) for array in (self.codes, *self.tracks.values()))
         tracks = dict(zip(self.tracks, columns, strict=True))
         views = self._own_views()
         return SequenceSet.from_offsets(codes, offsets, list(self.ids), self.alphabet, tracks, self.counts, views)

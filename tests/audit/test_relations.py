@@ -9,8 +9,9 @@ from seqkern.evaluation.relations import cluster_rows, conflicts, count_findings
 from seqkern.report import KINDS, find_relations, make_parts
 
 
-@pytest.mark.parametrize("alphabet", ["dna", "protein"])
-def test_planted_overlaps_are_found_as_what_they_are(alphabet):
+@pytest.mark.parametrize(("alphabet", "hits"), [("dna", 2e7), ("dna", 0), ("protein", 2e7)])
+def test_planted_overlaps_are_found_as_what_they_are(alphabet, hits, monkeypatch):
+    monkeypatch.setattr("seqkern.sequences.similarity.SPACED", hits)  # 0: as in a very large set
     train, test, kinds = plant_overlaps(alphabet, 80, 8)
     found = find_relations(make_parts(train, test, alphabet=alphabet), n_threads=1)
     rates = recall_and_precision(kinds, found.kinds())
@@ -18,7 +19,9 @@ def test_planted_overlaps_are_found_as_what_they_are(alphabet):
     assert len(rates) == (5 if alphabet == "dna" else 4)
 
 
-def test_the_nearest_relative_is_the_source_of_the_copy():
+@pytest.mark.parametrize("hits", [2e7, 0])
+def test_the_nearest_relative_is_the_source_of_the_copy(hits, monkeypatch):
+    monkeypatch.setattr("seqkern.sequences.similarity.SPACED", hits)
     train, test, kinds = plant_overlaps("dna", 60, 5)
     relations = find_relations(make_parts(train, test, alphabet="dna"), n_threads=1)
     for text, kind, row, identity in zip(test, kinds, relations.row, relations.identity, strict=True):

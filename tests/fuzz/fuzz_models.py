@@ -62,7 +62,13 @@ def _gene_models() -> tuple[bytes, ...]:
     notes = {"window": {"left": 3, "right": 4, "site": ""}}
     classifier = train_model(sites, LABELS, WeightedDegreeKernel(1), "csvc:C=1", notes=notes)
     grammar = Grammar(Limits(3, 60, 20, 80), {name: np.array([-1.0, 0.0, 1.0]) for name in CURVES})
-    model = GeneModel(dict.fromkeys(SITES, classifier), Content.none(), grammar, np.ones(grammar.n_weights), {})
+    model = GeneModel(
+        dict.fromkeys(SITES, classifier),
+        Content(np.zeros((3, 4)), np.zeros(4)),
+        grammar,
+        np.ones(grammar.n_weights),
+        {},
+    )
     return (_written(model.save),)
 
 

@@ -114,7 +114,7 @@ def test_codons_across_introns(text, parts):
     assert bool(parts) == any(gene[1] == parts for gene in all_genes(text, (3, 20), INTRONS))
     limits = Limits(3, 20, *INTRONS)
     sites = dict.fromkeys(("donor", "acceptor"), lambda codes, places: np.zeros(len(places)))
-    found = find_boundaries(DNA.encode(text.encode()), sites, Content.none())
+    found = find_boundaries(DNA.encode(text.encode()), sites, Content(np.zeros((3, 4)), np.zeros(4)))
     introns = np.where(found.strand == 1, -10.0, 1.0)
     scores = Scores(introns, found.coding, found.intron, np.zeros((2, 4, 21)), np.zeros(13))
     genes = as_genes(found, decode(found, scores, limits)[1], scores)
@@ -122,11 +122,11 @@ def test_codons_across_introns(text, parts):
 
 
 def test_no_boundary_and_no_gene():
-    found = find_boundaries(DNA.encode(b"CCCC"), {}, Content.none())
+    found = find_boundaries(DNA.encode(b"CCCC"), {}, Content(np.zeros((3, 4)), np.zeros(4)))
     scores = Scores(np.zeros(0), found.coding, found.intron, np.zeros((2, 4, 15)), np.zeros(13))
     assert len(found) == 0
     assert decode(found, scores, LIMITS) == (0.0, [])
-    assert len(find_boundaries(DNA.encode(b""), {}, Content.none())) == 0
+    assert len(find_boundaries(DNA.encode(b""), {}, Content(np.zeros((3, 4)), np.zeros(4)))) == 0
 
 
 def test_piece_of_a_chromosome_has_its_own_boundaries():
@@ -143,7 +143,7 @@ def test_piece_of_a_chromosome_has_its_own_boundaries():
 
 
 def test_shapes_are_checked():
-    found = find_boundaries(DNA.encode(b"ATGTAA"), {}, Content.none())
+    found = find_boundaries(DNA.encode(b"ATGTAA"), {}, Content(np.zeros((3, 4)), np.zeros(4)))
     with pytest.raises(ParameterError, match="exon_lengths has the shape"):
         decode(
             found, Scores(np.zeros(len(found)), found.coding, found.intron, np.zeros((2, 4, 3)), np.zeros(13)), LIMITS

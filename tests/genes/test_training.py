@@ -1,12 +1,14 @@
 """Learning genes from an annotated genome: no leak, the model file, and genes that the grammar cannot describe."""
 
+from collections import Counter
+
 import numpy as np
 import pytest
 
 from seqkern.core.archive import load_archive, save_archive
 from seqkern.core.errors import ModelError, SequenceError
 from seqkern.formats.annotation import Transcript, gtf_lines, read_annotation
-from seqkern.formats.site_tables import chromosomes
+from seqkern.formats.site_tables import bases_at, chromosomes
 from seqkern.genomics import gene_learning
 from seqkern.genomics.gene_learning import (
     annotated_genes,
@@ -21,6 +23,7 @@ from seqkern.genomics.genes import Gene, gene_accuracy
 from seqkern.sequences.alphabets import DNA
 from seqkern.simulate import simulate, write_simulated
 
+COMPLEMENT = str.maketrans("ACGT", "TGCA")
 FAST = {"kernel": "weighted_degree:degree=3", "n_threads": 1}
 
 
@@ -199,6 +202,48 @@ def test_genes_left_out_are_counted_and_kept_out_of_pieces():
     pieces = gene_learning._places("c", found, len(text), 5)
     shown = [(place.start, place.stop, place.complete) for place in pieces]
     assert shown == [(0, 21, True), (21, 50, False), (50, 70, True)]
+    # a gene of RNA is no unknown gene; of several coding parts the longest is learned; what the annotation says counts
+    more = [
+        Transcript("r", "r", "c", False, [(0, 70)]),
+        Transcript("a2", "a", "c", False, [(0, 12)], [(5, 11)]),
+        Transcript("c2", "c", "c", False, [(60, 69)], [(60, 69)], fault="of pseudogenes"),
+    ]
+    again = annotated_genes(transcripts[:2] + more, DNA.encode(text.encode()), 100)
+    assert [gene.span for gene in again.genes] == [(2, 11)]
+    assert (again.several, again.spans) == (1, found.spans)
+    assert again.left_out == found.left_out + Counter(["without a coding part", "of pseudogenes"])
+
+
+def bacterium(path, seed, n_genes=40):
+    """Write a genome of one-exon genes on both strands behind AGGAGG, a quarter from GTG, and its GFF3."""
+    rng, text, lines = np.random.default_rng(seed), "", []
+    codons = [a + b + c for a in "GCA" for b in "ACGT" for c in "CG"]
+    for i in range(n_genes):
+        inside = "".join(rng.choice(codons, size=rng.integers(60, 150)))
+        gene = ("GTG" if i % 4 == 3 else "ATG") + inside + "TAA"
+        unit = "".join(rng.choice(list("ACGT"), p=[0.35, 0.15, 0.15, 0.35], size=80)) + "AGGAGGATTATT" + gene
+        start, strand = len(text) + len(unit) - len(gene), "+"
+        if i % 2:
+            unit, strand = unit.translate(COMPLEMENT)[::-1], "-"
+            start = len(text)
+        lines.append(f"c\tProdigal\tCDS\t{start + 1}\t{start + len(gene)}\t.\t{strand}\t0\tID=g{i};locus_tag=g{i}\n")
+        text += unit
+    path.with_suffix(".fa").write_text(f">c\n{text}\n")
+    path.with_suffix(".gff").write_text("".join(lines))
+
+
+def test_genes_of_a_bacterium(tmp_path):
+    for name, seed in (("known", 1), ("new", 2)):
+        bacterium(tmp_path / name, seed)
+    learn_genes(tmp_path / "known.fa", tmp_path / "known.gff", **FAST).save(tmp_path / "m")
+    model = load_gene_model(tmp_path / "m")
+    assert set(model.sites) == {"start"}
+    ((_, codes, genes),) = model.find_all(tmp_path / "new.fa", n_threads=1)
+    truth = true_structures(read_annotation(tmp_path / "new.gff").transcripts, codes)
+    assert gene_accuracy(truth, [(gene.reverse, gene.parts) for gene in genes])["gene"].f1 > 0.7
+    starts = Counter(bases_at(codes, g.span[1] - 1 if g.reverse else g.span[0], g.reverse, 3) for g in genes)
+    assert starts["GTG"] > 4
+    assert all(len(gene.parts) == 1 for gene in genes)
 
 
 def test_written_genes_are_read_again(tmp_path):

@@ -6,7 +6,7 @@ import pytest
 from seqkern.core.errors import ParameterError
 from seqkern.genomics import find_motifs
 from seqkern.genomics.motif_tables import KnownMotifs, from_consensus, nearest
-from seqkern.genomics.motifs import Pieces, find_clusters, random_like
+from seqkern.genomics.motifs import Cluster, Pieces, _enrichment, find_clusters, random_like, support_classes
 from seqkern.kernels import GappedKmerKernel, SpectrumKernel, WeightedDegreeKernel
 from seqkern.methods.training import train_model
 from seqkern.sequences.alphabets import DNA
@@ -83,6 +83,27 @@ def test_random_sequences_hold_no_motif(model):
     rng = np.random.default_rng(5)
     texts = ["".join(rng.choice(list("ACGT"), 60)) for _ in range(160)]
     assert find_motifs(model, as_sequences(texts, "dna")) == []
+
+
+def test_with_classes_a_planted_motif_is_found_from_40_peaks_and_none_without_one():
+    kernel = GappedKmerKernel(8, 5, reverse_complement=True)
+    for seed in range(2):
+        for motifs, planted_ones in (((MOTIFS[0],), 1), (("",), 0)):
+            model = trained(planted(seed, n=80, motifs=motifs), kernel)
+            found = find_motifs(model, model.support, support_classes(model))
+            assert len(found) == planted_ones
+            assert all(same_up_to_strand(motif.consensus, MOTIFS[0]) and motif.sign > 0 for motif in found)
+
+
+def test_enrichment_is_fishers_exact_test():
+    from scipy.stats import fisher_exact
+
+    own = np.arange(50) < 20
+    codes, scores = np.zeros((9, 4), dtype=np.uint8), np.zeros((9, 4))
+    pieces = Pieces(codes, scores, 0, DNA, True, np.array([0, 3, 3, 5, 19, 30, 7, 8, 31]))
+    cluster = Cluster(np.zeros((4, 4)), np.arange(9), np.zeros(9), np.zeros(9, dtype=bool), 1.0)
+    expected = fisher_exact([[6, 2], [14, 28]], alternative="greater").pvalue
+    assert _enrichment(pieces, cluster, own) == pytest.approx(expected, rel=1e-12)
 
 
 def test_proteins_have_motifs_too():

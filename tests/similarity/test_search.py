@@ -196,3 +196,62 @@ def test_limits_by_length():
     assert needed[200] == 160
     places = float(X.lengths.sum()) ** 2 / 2
     assert places * match**length < 1e-3 <= places * match ** (length - 1)
+
+
+def spaced(monkeypatch, strings, **options):
+    """Return the pairs of each record with a later one that spaced seeds find, with their identity, and the shared."""
+    monkeypatch.setattr(similarity, "SPACED", 0)
+    found = find_similar(encoded(strings), **options)
+    assert found.aligned
+    rows = zip(map(tuple, found.pairs.tolist()), found.identity.tolist(), found.shared.tolist(), strict=True)
+    aligned = {pair: share for pair, share, shared in rows if not shared}
+    return aligned, set(map(tuple, found.pairs[found.shared].tolist()))
+
+
+@pytest.mark.parametrize("indels", [0, 2])
+def test_spaced_seeds_find_the_pairs_of_a_small_search(monkeypatch, indels):
+    strings = [one for share in (0.05, 0.1, 0.17) for one in families(20, 2, 200, 300, share, "dna", indels=indels)]
+    strings = [naive.mirrored(one) if n % 3 == 1 else one for n, one in enumerate(dict.fromkeys(strings))]
+    strings += ["N" * 40 + strings[0][:80] + "A" * 60, "A" * 150, "CA" * 90]
+    usual = find_similar(encoded(strings))
+    expected = dict(zip(map(tuple, usual.pairs[~usual.shared].tolist()), usual.identity[~usual.shared], strict=True))
+    aligned, shared = spaced(monkeypatch, strings)
+    assert len(aligned.keys() & expected.keys()) >= 0.98 * len(expected) > 50
+    assert all(abs(aligned[pair] - expected[pair]) < 1e-12 for pair in aligned.keys() & expected.keys())
+    assert shared <= set(map(tuple, usual.pairs.tolist()))
+    forward = spaced(monkeypatch, strings, both_strands=False)[0]
+    assert forward.keys() < aligned.keys()
+
+
+def test_parts_threads_and_an_interruption_change_nothing(monkeypatch, tmp_path):
+    strings = families(60, 4, 200, 300, 0.08, "dna", indels=1)
+    whole = spaced(monkeypatch, strings, n_threads=1)
+    monkeypatch.setattr(similarity, "SEEDS", 5000)
+    monkeypatch.setattr(similarity, "RECORDS", 50)
+    assert spaced(monkeypatch, strings, n_threads=2) == whole
+    search, calls = similarity._search.segments, []
+
+    def stopped(*given):
+        calls.append(given[5])
+        if len(calls) > limit:
+            raise KeyboardInterrupt
+        return search(*given)
+
+    monkeypatch.setattr(similarity._search, "segments", stopped)
+    limit, folder = 8, tmp_path / "kept"
+    with pytest.raises(KeyboardInterrupt), similarity.kept_segments(folder):
+        spaced(monkeypatch, strings, n_threads=1)
+    first, limit = len(list(folder.iterdir())), 1000
+    calls.clear()
+    with similarity.kept_segments(folder):
+        assert spaced(monkeypatch, strings, n_threads=1) == whole
+    assert sum(rules is not None for rules in calls) == 2 * (1 + sum(map(len, strings)) // 5000) - first > 0 < first
+    assert not folder.exists()
+
+
+def test_frequent_spaced_seeds_cost_no_group(monkeypatch):
+    strings = families(1, 600, 200, 200, 0.02, "dna")
+    aligned, _ = spaced(monkeypatch, [*strings, *random_strings(5, 200, 200, seed=9)])
+    n = len(set(strings)) + 5
+    assert np.bincount(connected(n, list(aligned))).max() == n - 5
+    assert len(aligned) <= similarity.LISTED * n
