@@ -397,10 +397,9 @@ def spaced_pairs(
                 for part, n in enumerate(counts):
                     search(None, parts, part, n)
             else:
-                tasks += [
-                    partial(_kept_segments, kept, search, listed, rules, parts, part, n)
-                    for part, n in enumerate(counts)
-                ]
+                for part, n in enumerate(counts):
+                    own = partial(search, rules, parts, part, n)
+                    tasks.append(partial(_kept_segments, kept, f"{pattern} {part}/{parts}", listed, own))
     found = in_threads(tasks, n_threads, "seeds")
     blocks = [partial(_aligned_block, records, needed, listed, found, begin) for begin in range(0, len(X), RECORDS)]
     aligned = in_threads(blocks, n_threads, "similar sequences")
@@ -408,21 +407,15 @@ def spaced_pairs(
     return similar, shared
 
 
-def _kept_segments(
-    kept: Checkpoint | None,
-    search: partial[Array],
-    listed: Callable[[Array], tuple[Array, Array]],
-    rules: tuple[int, ...],
-    parts: int,
-    part: int,
-    counts: Indices,
-) -> Array:
+Listed = Callable[[Array], tuple[Array, Array]]
+
+
+def _kept_segments(kept: Checkpoint | None, key: str, listed: Listed, search: Callable[[], Array]) -> Array:
     """Return the segments of one part that may be listed, sorted by their records; kept ones are not sought again."""
-    key = f"{search.args[3]} {part}/{parts}"
     stored = None if kept is None else kept.get_arrays(key)
     if stored is not None:
         return stored["segments"]
-    found = np.concatenate(listed(search(rules, parts, part, counts)))
+    found = np.concatenate(listed(search()))
     found = found[np.argsort(found[:, 0], kind="stable")]
     if kept is not None:
         kept.put_arrays(key, {"segments": found})
@@ -453,11 +446,7 @@ def _first_of_each(rows: Array, column: int, queries: int) -> Array:
 
 
 def _aligned_block(
-    records: _search.Records,
-    needed: Array,
-    listed: Callable[[Array], tuple[Array, Array]],
-    found: list[Array],
-    begin: int,
+    records: _search.Records, needed: Array, listed: Listed, found: list[Array], begin: int
 ) -> tuple[Array, Array]:
     """Return the pairs of `RECORDS` records with enough identical residues, and their shared stretches."""
     bounds = [np.searchsorted(part[:, 0], (begin, begin + RECORDS)) for part in found]
