@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import cast
 
+import numpy as np
+
 from seqkern.cli.dataset_model import ModelJob, train_on_dataset, training_summary, two_classes
 from seqkern.cli.output import naming_file
 from seqkern.cli.requests_studies import DiscoverRequest
@@ -34,10 +36,11 @@ def run(request: DiscoverRequest) -> None:
         explainer = Explainer(model)
         known = None if known_file is None else KnownMotifs.from_file(known_file, X.alphabet)
         with given_threads(request.threads):
-            motifs = find_motifs(explainer, X, labels.y)
+            motifs = find_motifs(explainer, X, labels.y.astype(np.int64))
     matches = None if known is None else nearest([motif.probabilities for motif in motifs], known)
     count = 0 if known is None else len(known.names)
-    summary = training_summary(model) | {"positive": labels.classes[1], "sequences": len(X), "known": count}
+    sequences = int((labels.y == 1).sum())
+    summary = training_summary(model) | {"positive": labels.classes[1], "sequences": sequences, "known": count}
     with exclusive_folder(out_dir):
         model.save(out_dir / "model.seqkern")
         motif_tables.write_meme(out_dir / "motifs.meme", motifs, model.alphabet)

@@ -15,7 +15,7 @@ from seqkern.core.tsv import write_tsv
 from seqkern.formats.annotation import has_features, read_annotation
 from seqkern.formats.background import COLUMNS, Background, BackgroundOptions, draw_background, match_lines, match_rows
 from seqkern.formats.reference import Genome
-from seqkern.formats.regions import RegionOptions, read_bed, usable_regions, write_bed
+from seqkern.formats.regions import RegionOptions, read_regions, usable_regions, write_bed
 from seqkern.formats.site_tables import COLUMNS as SITE_COLUMNS
 from seqkern.formats.site_tables import SiteTable, make_site_table
 from seqkern.sequences.fasta import records_of
@@ -93,7 +93,8 @@ def _drawn(request: BackgroundRequest) -> Background:
     reading = RegionOptions(request.genome, request.width, request.blacklist, merge=True)
     with Genome(request.genome) as genome:
         peaks = usable_regions(request.peaks, genome, reading)
-        exclude = [read_bed(file) for file in (*request.exclude, *([request.blacklist] if request.blacklist else []))]
+        closed = (*request.exclude, *([request.blacklist] if request.blacklist else []))
+        exclude = [read_regions(file, genome) for file in closed]
         return draw_background(peaks, genome, options, exclude)
 
 

@@ -144,17 +144,17 @@ class GivenSites(Request, group="windows around known sites", everyday=("sites",
 def _width(default: str) -> Any:
     """Return the declaration of the width of regions."""
     return option(
-        f"read W bases around the summit (narrowPeak) or the centre of each region (default: {default}); windows that "
-        "extend past an end of a chromosome are left out and counted",
-        integer(default=None, low=1),
+        f"read W bases around the summit or the centre of each region; 0: regions as in the file (default: {default}); "
+        "windows that extend past an end of a chromosome are left out and counted",
+        integer(default=None, low=0),
         metavar="W",
     )
 
 
 REGIONS = (
     "regions of a genome",
-    "BED, narrowPeak and broadPeak files may be given in place of FASTA. Regions on strand - are read as their\n"
-    "reverse complement. Lower-case (soft-masked) bases are read like others.",
+    "BED, narrowPeak and broadPeak files, and the tables of MACS and GEM, may be given in place of FASTA. Regions on\n"
+    "strand - are read as their reverse complement. Lower-case (soft-masked) bases are read like others.",
 )
 
 
@@ -162,7 +162,7 @@ class Regions(Request, group=REGIONS, everyday=("genome",)):
     """A verb that reads regions of a genome."""
 
     genome: IfGiven = option("genome of the BED files; FASTA, plain or compressed by bgzip", metavar="FASTA")
-    width: int | None = _width("as in the file")
+    width: int | None = _width("median length of peaks with summits, from 100 to 500, else 0")
     blacklist: str | None = option("leave out regions that overlap one of these", metavar="BED")
     rules = all_of(only_with("genome", "width", "blacklist", add="--genome FASTA"))
 

@@ -72,7 +72,7 @@ def _kind_of(path: str) -> str:
         if is_bcf(path):
             return "VCF"
         with open_lines(path) as (lines, _):
-            line = next(line for line in lines if not line.startswith(("track", "browser")))
+            line = next(line for line in lines if line.strip() and not line.startswith(("track", "browser", "# ")))
         if line.startswith((">", "##fileformat=VCF")):
             return "FASTA" if line.startswith(">") else "VCF"
         return "BED" if looks_like_bed(line) else "a table" if set("\t;,") & set(line) else ""

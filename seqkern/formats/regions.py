@@ -39,6 +39,7 @@ class Regions:
     summits: Ints  # shape (n,): Position of the summit on the chromosome; −1 without one
     lines: Ints  # shape (n,): Their lines in the file, for messages
     file: str | None = None  # Used in messages
+    width: int | None = None  # Bases of each, where they are windows of one width
     counts: dict[str, int] = field(default_factory=dict)  # What was left out, and how many overlap
 
     def __len__(self) -> int:
@@ -99,26 +100,22 @@ def make_regions(
 
 
 def resized(regions: Regions, width: int) -> Regions:
-    """Return windows of a fixed width around the summits, or around the centres where there is no summit.
-
-    >>> from seqkern.formats.regions import make_regions
-    >>> windows = resized(make_regions(["chr1", "chr1"], [100, 100], [400, 400], summits=[-1, 120]), 100)
-    >>> windows.starts.tolist(), windows.stops.tolist()
-    ([200, 70], [300, 170])
-    """
+    """Return windows of a fixed width around the summits, or around the centres where there is no summit."""
     centres = np.where(regions.summits >= 0, regions.summits, (regions.starts + regions.stops) // 2)
     starts = centres - width // 2
-    return replace(regions, starts=starts, stops=starts + width)
+    return replace(regions, starts=starts, stops=starts + width, width=width)
+
+
+def width_of_peaks(regions: Regions) -> int:
+    """Return the width of windows around summits or positions: the median length, clamped; else 0, for no windows."""
+    median = float(np.median(regions.lengths))
+    if (regions.summits < 0).all() and median >= POSITION:
+        return 0
+    return int(min(max(10 * round(median / 10), NARROWEST), BROADEST))
 
 
 def overlapping(regions: Regions, others: Regions, least: int = 1) -> Bools:
-    """Return a mask of the regions that share a base with at least so many of `others`.
-
-    >>> from seqkern.formats.regions import make_regions
-    >>> peaks = make_regions(["chr1", "chr1", "chr2"], [0, 10, 0], [10, 20, 10])
-    >>> overlapping(peaks, make_regions(["chr1"], [15], [16])).tolist()
-    [False, True, False]
-    """
+    """Return a mask of the regions that share a base with at least so many of `others`."""
     found = np.zeros(len(regions), dtype=bool)
     for chromosome in np.unique(others.chromosomes):
         rows = np.flatnonzero(regions.chromosomes == chromosome)
@@ -131,12 +128,7 @@ def overlapping(regions: Regions, others: Regions, least: int = 1) -> Bools:
 
 
 def overlapping_one_another(regions: Regions) -> Bools:
-    """Return a mask of the regions that share a base with another of the same regions.
-
-    >>> from seqkern.formats.regions import make_regions
-    >>> overlapping_one_another(make_regions(["chr1"] * 3, [0, 5, 20], [10, 15, 30])).tolist()
-    [True, True, False]
-    """
+    """Return a mask of the regions that share a base with another of the same regions."""
     return overlapping(regions, regions, least=2)
 
 
@@ -189,9 +181,15 @@ def ends_of(chromosomes: Collection[str] | npt.NDArray[np.str_], lengths: dict[s
 
 SUFFIX = re.compile(r"\.(bed\d*|narrowpeak|broadpeak|gappedpeak)(\.(gz|bgz|bz2|xz|zst))?$", re.IGNORECASE)
 COMMENTS = ("#", "track ", "track\t", "browser ", "browser\t")
-NARROW_PEAK = 10
-"""Columns of narrowPeak, which BED cannot have; the last is the offset of the summit."""
+NARROW_PEAK, GAPPED_PEAK = 10, 15
+"""Columns of narrowPeak and gappedPeak, which BED cannot have; narrowPeak's last is the offset of the summit."""
 STRANDS = {"+": "+", "-": "-", ".": ".", "": "."}
+PEAK_HEADER = re.compile(r"position\tip\b|chr(om(osome)?)?\t(chrom)?(start|pos|begin)[^\t]*\t(chrom)?(end|stop|pos)")
+POSITION, NARROWEST, BROADEST = 20, 100, 500
+SCORES = ("score", "-log10(qvalue)", "-log10(pvalue)", "-10*log10(pvalue)", "ip")
+"""Columns with the strength of a peak in tables with a header, the best first."""
+Names = dict[str, int]
+BED_COLUMNS: Names = {"chrom": 0, "name": 3, "score": 4, "strand": 5}
 
 
 def named_as_bed(path: object) -> bool:
@@ -204,17 +202,28 @@ def named_as_bed(path: object) -> bool:
 
 
 def looks_like_bed(line: str) -> bool:
-    r"""Return whether a line describes a region: a name and two integers.
+    r"""Return whether a line describes a region: a name and two integers; or is the header of a table of peaks.
 
     >>> looks_like_bed("chr1\t100\t400\n"), looks_like_bed("record\tposition\tstrand\n")
     (True, False)
     """
     cells = _cells(line)
-    return line.startswith(COMMENTS[1:]) or (len(cells) > 2 and cells[1].isdecimal() and cells[2].isdecimal())
+    found = line.startswith(COMMENTS[1:]) or (len(cells) > 2 and cells[1].isdecimal() and cells[2].isdecimal())
+    return found or peak_header(line) is not None
+
+
+def peak_header(line: str) -> Names | None:
+    r"""Return the columns of a table of peaks, such as those of MACS and GEM, by its header; None if it is none.
+
+    >>> peak_header("chr\tstart\tend\tlength\tabs_summit\n")["abs_summit"], peak_header("chr1\t5\t9\n")
+    (4, None)
+    """
+    cells = [cell.lower() for cell in _cells(line)]
+    return {cell: i for i, cell in enumerate(cells)} if PEAK_HEADER.match("\t".join(cells)) else None
 
 
 def read_bed(source: Source) -> Regions:
-    r"""Read the regions of a BED, narrowPeak or broadPeak file.
+    r"""Read the regions of a BED, narrowPeak or broadPeak file, or of a table of peaks by MACS or GEM.
 
     >>> import io
     >>> peaks = read_bed(io.StringIO("track name=ctcf\nchr1\t100\t400\tpeak_1\t900\t-\nchr2\t0\t50\tpeak_2\t.\t.\n"))
@@ -222,18 +231,23 @@ def read_bed(source: Source) -> Regions:
     (['chr1:101-400', 'chr2:1-50'], ['-', '.'], [900.0, nan])
     """
     rows: list[tuple[str, int, int, str, float, str, int, int]] = []
+    columns: Names | None = None
     with open_text(source) as (lines, name):
         for number, line in enumerate(lines, start=1):
             if line.strip() and not line.startswith(COMMENTS):
+                if columns is None:
+                    columns = peak_header(line) or BED_COLUMNS
+                    if columns is not BED_COLUMNS:
+                        continue
                 try:
-                    rows.append((*_region(_cells(line)), number))
+                    rows.append((*_region(_cells(line), columns), number))
                 except SequenceError as error:
                     error.problem = f"line {number} {error.problem}"
                     raise
         if not rows:
             raise SequenceError("contains no region", remedy="give one line for each region")
-    columns = list(zip(*rows, strict=True))
-    return make_regions(*columns, file=name)  # type: ignore[arg-type, misc]  # columns in this order
+    fields_of = list(zip(*rows, strict=True))
+    return make_regions(*fields_of, file=name)  # type: ignore[arg-type, misc]  # columns in this order
 
 
 def _cells(line: str) -> list[str]:
@@ -241,13 +255,20 @@ def _cells(line: str) -> list[str]:
     return [cell.strip() for cell in line.split("\t")] if "\t" in line else line.split()
 
 
-def _region(cells: Sequence[str]) -> tuple[str, int, int, str, float, str, int]:
+def _region(cells: list[str], columns: Names) -> tuple[str, int, int, str, float, str, int]:
     """Return chromosome, start, stop, name, score, strand and summit of a line."""
-    if not 3 <= len(cells) <= 12:
+    bed = columns is BED_COLUMNS
+    if columns.get("position") == 0:  # of GEM: chromosome:position, from 1
+        chromosome, _, last = cells[0].rpartition(":")
+        before = str(int(last) - 1) if re.fullmatch("[0-9]{1,15}", last) else last
+        cells = [chromosome, before, last, *cells[1:]]
+        columns = {name: i + 2 for name, i in columns.items()}
+    if len(cells) < 3 or (bed and len(cells) > 12 and len(cells) != GAPPED_PEAK):
         problem = f"has {len(cells)} column{'s' * (len(cells) != 1)}"
         remedy = "BED has 3 to 12, between tabs: chromosome, start, stop, name, score, strand"
         raise SequenceError(problem, remedy=remedy)
     start, stop = (_position(cells, i) for i in (1, 2))
+    start -= not bed and "length" in columns  # MACS counts from 1
     if not cells[0]:
         raise SequenceError("has no chromosome", remedy="write it in the first column")
     if start < 0:
@@ -257,12 +278,16 @@ def _region(cells: Sequence[str]) -> tuple[str, int, int, str, float, str, int]:
         raise SequenceError(f"has no base: it begins and ends at {start}", remedy=remedy)
     if start > stop:
         raise SequenceError(f"ends at {stop}, before its start {start}", remedy="swap start and stop")
-    strand = cells[5] if len(cells) > 5 else "."
+    texts = {name: cells[i] for name, i in columns.items() if i < len(cells)}
+    strand = texts.get("strand", ".")
     if strand not in STRANDS:
         raise SequenceError(f"has the strand {strand!r}", remedy="write +, - or . in the sixth column")
-    name = cells[3] if len(cells) > 3 else "."
-    score = read_number(cells[4]) if len(cells) > 4 else math.nan
-    return cells[0], start, stop, name, score, STRANDS[strand], _summit(cells, start, stop)
+    score = next((read_number(texts[name]) for name in SCORES if name in texts), math.nan)
+    offset = texts.get("summit", cells[NARROW_PEAK - 1] if bed and len(cells) == NARROW_PEAK else None)
+    offset = "0" if "position" in columns else texts.get("abs_summit", offset)
+    if "abs_summit" in texts and texts["abs_summit"].isdecimal():
+        offset = str(int(texts["abs_summit"]) - 1 - start)
+    return cells[0], start, stop, texts.get("name", "."), score, STRANDS[strand], _summit(offset, start, stop)
 
 
 def _position(cells: Sequence[str], i: int) -> int:
@@ -275,11 +300,10 @@ def _position(cells: Sequence[str], i: int) -> int:
     return int(text)
 
 
-def _summit(cells: Sequence[str], start: int, stop: int) -> int:
-    """Return the position of the summit, −1 if there is none."""
-    if len(cells) != NARROW_PEAK:
+def _summit(text: str | None, start: int, stop: int) -> int:
+    """Return the position of the summit, given by its offset from the start, −1 if there is none."""
+    if text is None:
         return -1
-    text = cells[NARROW_PEAK - 1]
     if not re.fullmatch(r"-?[0-9]{1,18}", text):
         raise SequenceError(
             f"has the summit {text!r}, which is not an integer", remedy="give its offset, or -1 for none"
@@ -316,6 +340,19 @@ def other_name(name: str, known: dict[str, int]) -> str | None:
     return next((other for other in tried if other and other != name and other in known), None)
 
 
+def read_regions(source: Any, genome: Genome) -> Regions:
+    """Read regions; chromosomes under another name, such as ``1`` for ``chr1``, get the genome's."""
+    regions = read_bed(source)
+    missing = [name for name in dict.fromkeys(regions.chromosomes.tolist()) if name not in genome.lengths]
+    new = {name: other for name in missing if (other := other_name(name, genome.lengths)) is not None}
+    if not new:
+        return regions
+    first, names = next(iter(new)), [new.get(name, name) for name in regions.chromosomes.tolist()]
+    what = f"regions on chromosomes that {genome.path} names otherwise, such as {new[first]} for {first}"
+    count = np.count_nonzero(np.isin(regions.chromosomes, list(new)))
+    return replace(regions, chromosomes=np.array(names)).counted(what, count)
+
+
 def check_regions(regions: Regions, genome: Genome) -> None:
     """Raise SequenceError, with the likely reason, unless all regions lie on the genome."""
     names = dict.fromkeys(regions.chromosomes.tolist())
@@ -343,19 +380,11 @@ def _unknown(regions: Regions, genome: Genome, unknown: list[str]) -> SequenceEr
     """Return the error for chromosomes that are missing from the genome."""
     name = unknown[0]
     line = int(regions.lines[np.flatnonzero(regions.chromosomes == name)[0]])
-    other = other_name(name, genome.lengths)
     count = int(np.count_nonzero(np.isin(regions.chromosomes, unknown)))
     some = f" ({count} of {len(regions)} regions are on chromosomes that it lacks)" if count > 1 else ""
     problem = f"line {line}: chromosome {name!r} is not in {genome.path}{some}"
-    if other is None:
-        listed = ", ".join(list(genome.lengths)[:5]) + ", …" * (len(genome.lengths) > 5)
-        remedy = f"remove these regions, or give the genome that they were made with; its chromosomes: {listed}"
-    elif name == f"chr{other}":
-        remedy = f"there it is {other!r}: remove the prefix with sed 's/^chr//'"
-    elif other == f"chr{name}":
-        remedy = f"there it is {other!r}: add the prefix with sed 's/^/chr/'"
-    else:
-        remedy = f"there it is {other!r}: rename it"
+    listed = ", ".join(list(genome.lengths)[:5]) + ", …" * (len(genome.lengths) > 5)
+    remedy = f"remove these regions, or give the genome that they were made with; its chromosomes: {listed}"
     return SequenceError(problem, file=regions.file, remedy=remedy)
 
 
@@ -427,7 +456,7 @@ class RegionOptions:
     """Options for reading the sequences of regions."""
 
     genome: str  # Indexed FASTA, plain or compressed by bgzip
-    # Bases of each window, around the summit or the centre; by default regions are read as they are
+    # Bases of each window, around the summit or the centre; 0: regions as they are; None: by `width_of_peaks`
     width: int | None = None
     blacklist: str | None = None  # BED file of regions to leave out
     past_end: str = "skip"  # Windows that extend past an end of their chromosome
@@ -435,7 +464,7 @@ class RegionOptions:
 
     def __post_init__(self) -> None:
         if self.width is not None:
-            check_integer("width", self.width, 1, WIDEST)
+            check_integer("width", self.width, 0, WIDEST)
 
 
 class RegionSequences:
@@ -482,15 +511,29 @@ def region_letters(regions: Regions, genome: Genome) -> list[str]:
 
 def usable_regions(source: Any, genome: Genome, options: RegionOptions) -> Regions:
     """Read regions, check them against the genome, cut windows of the requested width, and merge them if wanted."""
-    regions = read_bed(source)
+    return _usable([read_regions(source, genome)], options, genome)[0]
+
+
+def _usable(given: list[Regions], options: RegionOptions, genome: Genome) -> list[Regions]:
+    """Return the usable windows of several sets of regions, by default of the width of the first with summits."""
+    width = options.width
+    if width is None:
+        width = next(filter(None, map(width_of_peaks, given)), 0)
+        what = f"regions read as {width} bases around their summits or centres (--width changes it)"
+        given = [one.counted(what, width and len(one)) for one in given]
+    return [_usable_part(regions, width, options, genome) for regions in given]
+
+
+def _usable_part(regions: Regions, width: int, options: RegionOptions, genome: Genome) -> Regions:
+    """Return the windows of regions that lie inside the genome and off the blacklist, merged if wanted."""
     check_regions(regions, genome)
-    if options.width is not None:
-        regions = resized(regions, options.width)
+    if width:
+        regions = resized(regions, width)
         within = inside(regions, genome.lengths)
         if options.past_end == "error" and not within.all():
             i = int(np.argmin(within))
             raise SequenceError(
-                f"line {regions.lines[i]}: {options.width} bases around its centre extend past an end of "
+                f"line {regions.lines[i]}: {width} bases around its centre extend past an end of "
                 f"{regions.chromosomes[i]}",
                 file=regions.file,
                 remedy="remove it, choose a smaller width, or add --past-end skip",
@@ -498,7 +541,7 @@ def usable_regions(source: Any, genome: Genome, options: RegionOptions) -> Regio
         gone = np.count_nonzero(~within)
         regions = regions.take(within).counted("regions left out whose windows extend past an end", gone)
     if options.blacklist is not None:
-        blacklist = read_bed(options.blacklist)
+        blacklist = read_regions(options.blacklist, genome)
         if not np.isin(blacklist.chromosomes, list(genome.lengths)).any():
             check_regions(blacklist, genome)
         regions = cleared(regions, blacklist, "the blacklist")
@@ -512,7 +555,7 @@ def usable_regions(source: Any, genome: Genome, options: RegionOptions) -> Regio
 def region_sources(files: list[Any], options: RegionOptions) -> list[RegionSequences]:
     """Return the sequences of the regions of several files, with unique ids."""
     with Genome(options.genome) as genome:
-        found = [usable_regions(file, genome, options) for file in files]
+        found = _usable([read_regions(file, genome) for file in files], options, genome)
     return with_own_ids(found, options.genome)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import comb
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -259,8 +259,8 @@ FALSE_DISCOVERIES = 0.2
 MOST_SEQLETS = 10_000
 SEQLETS_SEED = 1
 FOLDS, PERMUTATIONS = 5, 5
-SHARE_OF_SUM = 0.95 ** (-1 / PERMUTATIONS) - 1
-"""Share of the sum of the permutations' smallest p-values that a smallest one falls below in 5 % of searches."""
+SHARE_OF_SUM = 0.98 ** (-1 / PERMUTATIONS) - 1
+"""Share of the sum of the permutations' smallest p-values that the smallest of another search falls below in 2 %."""
 
 
 class Contributions:
@@ -270,7 +270,7 @@ class Contributions:
     """
 
     def __init__(self, explainer: Explainer, X: SequenceSet, y: Ints | None = None, groups: Ints | None = None) -> None:
-        self.X = X.compact()
+        self.explainer, self.X = explainer, X.compact()
         self.both_strands = explainer.both_strands
         self.null: Floats | None = None
         if y is None:
@@ -296,7 +296,11 @@ class Contributions:
         Each is a window of residues whose contributions are added, with `flank` residues on either side; the
         windows of two seqlets do not overlap.
         """
-        sums, most, threshold = _window_sums(sign * self.scores, self.X, window), len(self.X), np.finfo(float).tiny
+        sums, most, threshold = (
+            _window_sums(sign * self.scores, self.X, window),
+            len(self.X),
+            float(np.finfo(float).tiny),
+        )
         if self.null is not None:
             most, threshold = MOST_SEQLETS, _threshold(sums, _window_sums(sign * self.null, self.X, window))
         starts = _peaks(sums, threshold, window)[: min(most, MOST_SEQLETS)]
@@ -315,7 +319,9 @@ def _held_out(model: Model, X: SequenceSet, labels: Labels, groups: Ints) -> Ite
     """Yield, for each fold of the sequences, the explainer of a model trained without it, and the fold."""
     for train, rows in inner_folds(labels, FOLDS, SEQLETS_SEED, groups):
         own, spec, transforms = X.take(train), model.solver.spec(), [clone(one) for one in model.transforms]
-        fitted = train_model(own, labels.take(train), model.kernel, spec, transforms=transforms, allow_similar=True)
+        fitted: Any = train_model(
+            own, labels.take(train), model.kernel, spec, transforms=transforms, allow_similar=True
+        )
         yield Explainer(fitted), rows
 
 
@@ -563,7 +569,7 @@ def find_motifs(
     seqlets = {sign: contributions.seqlets(sign, WINDOW, FLANK, MARGIN) for sign in (1, -1)}
     clusters = {sign: find_clusters(own, least, own.width // 2) for sign, own in seqlets.items()}
     if y is not None:
-        clusters = _significant(explainer, contributions, seqlets, clusters, y, least)
+        clusters = _significant(contributions, seqlets, clusters, y, least)
     motifs = []
     for sign, own in seqlets.items():
         motifs += _motifs_of_sign(own, clusters[sign], sign, contributions.total, counts / counts.sum())
@@ -571,12 +577,7 @@ def find_motifs(
 
 
 def _significant(
-    explainer: Explainer,
-    contributions: Contributions,
-    seqlets: Mapping[int, Pieces],
-    clusters: Mapping[int, list[Cluster]],
-    y: Ints,
-    least: int,
+    real: Contributions, seqlets: Mapping[int, Pieces], clusters: Mapping[int, list[Cluster]], y: Ints, least: int
 ) -> dict[int, list[Cluster]]:
     """Return the clusters that are significantly more frequent in their class than clusters of permuted classes.
 
@@ -589,17 +590,15 @@ def _significant(
     }
     for i in range(PERMUTATIONS if min((1.0, *p_values[1], *p_values[-1])) <= SHARE_OF_SUM * PERMUTATIONS else 0):
         permuted = rng.permutation(y)
-        other = Contributions(explainer, contributions.X, permuted, contributions.groups)
+        other = Contributions(real.explainer, real.X, permuted, real.groups)
         for sign in (1, -1):
             own = other.seqlets(sign, WINDOW, FLANK, MARGIN)
             if len(own) >= least:
                 found = _clustered(_Alignment(own, own.width // 2, rng), len(own), least)
                 smallest[i] = min([smallest[i], *(_enrichment(own, one, permuted == (sign > 0)) for one in found)])
     limit = SHARE_OF_SUM * smallest.sum()
-    return {
-        sign: [one for one, p in zip(found, p_values[sign], strict=True) if p <= limit]
-        for sign, found in clusters.items()
-    }
+    pairs = {sign: zip(found, p_values[sign], strict=True) for sign, found in clusters.items()}
+    return {sign: [one for one, p in own if p <= limit] for sign, own in pairs.items()}
 
 
 def _enrichment(pieces: Pieces, cluster: Cluster, own: Bools) -> float:

@@ -32,7 +32,7 @@ from seqkern.formats.regions import (
     merged_places,
     named_as_bed,
     overlap_of_two,
-    read_bed,
+    read_regions,
     region_sources,
     usable_regions,
     with_own_ids,
@@ -64,8 +64,9 @@ from seqkern.study.vectors import ViewOptions, parse_sequence_views, parse_views
 KEYS: dict[str, Parameter] = {
     "genome": PATH.but(doc="The genome of regions in BED, narrowPeak or broadPeak files under fasta."),
     "width": integer(
-        low=1,
-        doc="Bases to read around the summit or the centre of each region; by default the region itself.",
+        low=0,
+        doc="Bases to read around the summit or the centre of each region, or 0 for the region itself; by default the "
+        "peaks' median length, from 100 to 500, where the regions have summits, else 0.",
     ),
     "blacklist": PATH.but(doc="A BED file; regions that overlap one of its own are left out."),
     "background": real(
@@ -163,7 +164,7 @@ def with_background(
     drawing = BackgroundOptions(factor, seed)
     with Genome(options.genome) as genome:
         peaks = usable_regions(files[0], genome, options)
-        exclude = [] if options.blacklist is None else [read_bed(options.blacklist)]
+        exclude = [] if options.blacklist is None else [read_regions(options.blacklist, genome)]
         drawn = draw_background(peaks, genome, drawing, exclude)
     ks = {name: ks_distance(getattr(drawn.peaks, name), getattr(drawn.found, name)) for name in PROPERTIES}
     note = {"factor": factor, "seed": seed, "regions": len(drawn.regions), "ks": ks, "remarks": list(drawn.remarks)}
@@ -195,14 +196,14 @@ def _place(name: str, known: Mapping[str, tuple[str, int]]) -> tuple[str, int]:
     return known.get(name) or known.get(name.partition("_shuffled")[0]) or ("", 0)
 
 
-def note_of_regions(options: GenomeOptions, columns: Columns) -> dict[str, Any]:
+def note_of_regions(options: GenomeOptions, columns: Columns, sources: Sequence[AnySource]) -> dict[str, Any]:
     """Return a JSON record of a data set's genome and folds."""
     chromosomes, groups = list(columns["chromosome"]), list(columns["group"])
     whole = groups == chromosomes
     kept = len(groups) - list(Counter(groups).values()).count(1)
     return {
         "file": options.reading.genome,
-        "width": options.reading.width,
+        "width": next((one.regions.width for one in sources if isinstance(one, RegionSequences)), None),
         "folds": describe(whole, len(set(chromosomes) - {""}), kept),
     }
 

@@ -213,7 +213,7 @@ def _raw_from_fasta(
     if entry.genome is not None:
         found = columns.get("label")
         columns = {**entries.places_of_regions(reading, read, None if found is None else list(found)), **columns}
-        notes = notes | {"genome": entries.note_of_regions(entry.genome, columns) | (drawn or {})}
+        notes = notes | {"genome": entries.note_of_regions(entry.genome, columns, read) | (drawn or {})}
         X = X.replace(counts={**X.counts, **entries.overlaps(read)})
     notes = {"sources": _sources(files, base_dir)} | notes
     order = classes if source == "files" else ()

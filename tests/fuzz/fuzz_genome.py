@@ -22,6 +22,8 @@ BED = (
     b"track name=ctcf\nchr1\t4\t20\tpeak_1\t900\t-\nchr2\t0\t9\tpeak_2\t.\t.\n",
     b"chr1\t4\t20\tp1\t500\t.\t5\t3\t2\t7\nchr2\t3\t12\tp2\t400\t.\t5\t3\t2\t-1\n",
     b"chr1 4 20\n#x\nchr2 1 8\n",
+    b"# MACS\nchr\tstart\tend\tlength\tabs_summit\t-log10(pvalue)\nchr1\t5\t20\t16\t9\t3.5\n",
+    b"Position\tIP\tStrand\n1:7\t5.0\t+\nchr2:9\t4.0\t.\n",
 )
 GTF = b"".join(
     f'chr1\t.\t{part}\t{first}\t{last}\t.\t+\t.\tgene_id "g1"; transcript_id "t1";\n'.encode()
@@ -71,7 +73,7 @@ def _bcf() -> list[bytes]:
 def _regions(path: Path) -> None:
     read_bed(path)
     genome = str(path.parent / "genome.fa")
-    for width in (None, 5):
+    for width in (0, 5):
         for source in region_sources([path], RegionOptions(genome, width)):
             read_fasta(source)
 

@@ -1,6 +1,7 @@
 """Regions of BED files, against a genome: values, and what is said of bad input."""
 
 import gzip
+import io
 import os
 import shutil
 import subprocess
@@ -22,6 +23,7 @@ from seqkern.formats.regions import (
     overlapping,
     overlapping_one_another,
     read_bed,
+    read_regions,
     region_letters,
     region_sources,
     resized,
@@ -29,6 +31,7 @@ from seqkern.formats.regions import (
     write_bed,
 )
 from seqkern.sequences.fasta import read_fasta
+from seqkern.study.data_entry import is_bed
 
 COMPLEMENT = str.maketrans("ACGTacgt", "TGCAtgca")
 
@@ -150,13 +153,16 @@ def test_windows_past_an_end_and_on_the_blacklist_are_counted(inside, tmp_path):
         with pytest.raises(SeqkernError, match="no region is left"):
             usable_regions(tmp_path / "e.bed", genome, options)
         (tmp_path / "black.bed").write_text("1\t0\t40000\n")
-        with pytest.raises(SeqkernError, match="add the prefix"):
+        with pytest.raises(SeqkernError, match="no region is left"):  # 1 is the genome's chr1
+            usable_regions(tmp_path / "e.bed", genome, options)
+        (tmp_path / "black.bed").write_text("X\t0\t40000\n")
+        with pytest.raises(SeqkernError, match=r"black.bed: line 1: chromosome 'X' is not in g.fa"):
             usable_regions(tmp_path / "e.bed", genome, options)
 
 
 def test_ids_of_several_files_differ_and_letters_are_read_by_policy(inside, tmp_path):
     (tmp_path / "a.bed").write_text("chr1\t495\t505\nchr1\t495\t505\n")
-    sources = region_sources([tmp_path / "a.bed", tmp_path / "a.bed"], RegionOptions("g.fa"))
+    sources = region_sources([tmp_path / "a.bed", tmp_path / "a.bed"], RegionOptions("g.fa", 0))
     X = read_fasta(sources, "dna")
     assert X.ids == ["chr1:496-505", "chr1:496-505.2", "chr1:496-505.3", "chr1:496-505.4"]
     assert X.counts["masked N"] == 20
@@ -171,14 +177,17 @@ LINES = {
     "chr1\t-1\t9\n": "line 1 begins at -1; the first base of a chromosome is 0",
     "chr1\t5\t5\n": "line 1 has no base: it begins and ends at 5; .* if positions count from 1, subtract 1",
     "chr1\t9\t5\n": "line 1 ends at 5, before its start 9; swap",
-    "chrom\tstart\tend\nchr1\t5\t9\n": "line 1 has the start 'start', which is not an integer; remove the header line",
+    "name\tstart\tend\nchr1\t5\t9\n": "line 1 has the start 'start', which is not an integer; remove the header line",
     "chr1\t5\t9.5\n": "line 1 has the stop '9.5', which is not an integer; give whole numbers",
     "chr1\t5\t9\tn\t0\tx\n": "line 1 has the strand 'x'; write",
     "chr1\t5\t9\tn\t0\t.\t1\t1\t1\t4\n": "line 1 has its summit 4 bases from its start, beyond its stop",
     "chr1\t5\t9\tn\t0\t.\t1\t1\t1\tx\n": "line 1 has the summit 'x'",
     "# nothing\n": "contains no region",
     "chr9\t5\t9\n": "line 1: chromosome 'chr9' is not in g.fa; remove .*: chr1, chr2, chr3, chr4",
-    "1\t5\t9\nchr1\t5\t9\n": r"chromosome '1' is not in g.fa; there it is 'chr1': add the prefix with sed 's/\^/chr/'",
+    "Position\tIP\nchr1:x\t5\n": "line 2 has the start 'x', which is not an integer",
+    "Position\tIP\n7\t5\n": "line 2 has no chromosome",
+    "chr\tstart\tend\tlength\tabs_summit\nchr1\t5\t9\t5\t10\n": "line 2 has its summit 5 bases from its start",
+    "chr\tstart\tend\tlength\tabs_summit\nchr1\t0\t9\t5\t10\n": "line 2 begins at -1",
     "chr1\t39000\t40001\n": "line 1: chr1:39001-40001 extends past the end .* 40,000 bases .* 1 from the stops",
     "chr1\t39000\t41000\nchr2\t0\t50000\n": r"\(2 regions do so\); use the genome that the regions were made with",
 }
@@ -192,13 +201,50 @@ def test_bad_lines(text, inside, tmp_path):
     assert str(caught.value).startswith(str(tmp_path / "bad.bed"))
 
 
-def test_prefix_to_remove(tmp_path):
+def test_chromosomes_with_another_name_get_the_genomes(tmp_path):
     (tmp_path / "g.fa").write_text(">1\nACGT\n>MT\nACGT\n")
     with Genome(tmp_path / "g.fa") as genome:
-        with pytest.raises(SeqkernError, match=r"there it is '1': remove the prefix with sed 's/\^chr//'"):
-            check_regions(make_regions(["chr1"], [0], [2]), genome)
-        with pytest.raises(SeqkernError, match="there it is 'MT': rename it"):
-            check_regions(make_regions(["chrM"], [0], [2]), genome)
+        found = read_regions(io.StringIO("chr1\t0\t2\nchrM\t0\t2\n1\t1\t3\n"), genome)
+    assert found.ids() == ["1:1-2", "MT:1-2", "1:2-3"]
+    assert list(found.counts.values()) == [2]
+
+
+# Peak files by content: text, places, summits and strongest; all say the same two peaks in their own way.
+PEAKS = {
+    "chr1\t99\t400\tp\t7\t.\t1\t2\t3\t50\nchr2\t0\t200\tq\t9\t.\t1\t2\t3\t99\n": [149, 99],
+    "# MACS\n\nchr\tstart\tend\tlength\tabs_summit\tpileup\t-log10(pvalue)\tfold_enrichment\tname\n"
+    "chr1\t100\t400\t301\t150\t9\t7\t3\tp\nchr2\t1\t200\t200\t100\t9\t9\t3\tq\n": [149, 99],
+    "chr\tstart\tend\tlength\tsummit\ttags\t-10*log10(pvalue)\n"
+    "chr1\t100\t400\t301\t50\t9\t7\nchr2\t1\t200\t200\t99\t9\t9\n": [149, 99],
+    "Position\tIP\tStrand\n1:150\t7.0\t+\nchr2:100\t9.0\t.\n": [149, 99],
+    "chr1\t99\t400\tp\t7\t.\t1\t2\t3\nchr2\t0\t200\tq\t9\t.\t1\t2\t3\n": [-1, -1],
+    "Chr\tPos_-5\tPos_+5\tGeneSys\tscore\n1\t99\t400\tYFR\t7\n2\t0\t200\tYFL\t9\n": [-1, -1],
+}
+
+
+@pytest.mark.parametrize("text", PEAKS)
+def test_peak_files_are_told_by_their_content(text, inside, tmp_path):
+    (tmp_path / "peaks.txt").write_bytes(gzip.compress(text.encode(), mtime=0))
+    with Genome("g.fa") as genome:
+        found = read_regions(tmp_path / "peaks.txt", genome)
+        assert found.summits.tolist() == PEAKS[text]
+        assert found.scores.tolist() == [7, 9]
+        places = ["chr1:150-150", "chr2:100-100"] if text[0] == "P" else ["chr1:100-400", "chr2:1-200"]
+        assert found.ids() == places
+        assert is_bed(tmp_path / "peaks.txt", with_genome=True)
+        used = usable_regions(tmp_path / "peaks.txt", genome, RegionOptions("g.fa"))
+    width = 100 if text[0] == "P" else 250 if PEAKS[text][0] > 0 else None
+    assert used.width == width
+    said = f"regions read as {width} bases around their summits or centres (--width changes it)"
+    assert (said in used.counts) == (width is not None)
+
+
+def test_files_read_together_have_one_width(inside, tmp_path):
+    (tmp_path / "a.bed").write_text("chr1\t9000\t9001\n")
+    (tmp_path / "b.bed").write_text("chr1\t5000\t5100\nchr1\t7000\t7030\n")
+    for options, lengths in ((RegionOptions("g.fa"), [100] * 3), (RegionOptions("g.fa", 0), [1, 100, 30])):
+        sources = region_sources([tmp_path / "a.bed", tmp_path / "b.bed"], options)
+        assert np.concatenate([source.regions.lengths for source in sources]).tolist() == lengths
 
 
 FASTA = {
