@@ -14,6 +14,7 @@ from seqkern.cli.requests_models import NewSamples
 from seqkern.cli.requests_studies import DatasetModel, EvaluateRequest, OfStudy
 from seqkern.core.errors import ConfigError, ModelError, ParameterError, check_known, unknown_name
 from seqkern.core.types import PathLike, Source
+from seqkern.formats.annotation import has_features
 from seqkern.formats.profiles import TRACKS
 from seqkern.formats.regions import RegionOptions
 from seqkern.sequences.fasta import AnySource
@@ -376,3 +377,12 @@ def dataset_name(folder: PathLike) -> str:
     'donors'
     """
     return Path(folder).resolve().name
+
+
+def annotation_file(genome: str, annotation: str | None) -> str:
+    """Return the file with the annotation of a genome, which may be the genome's own."""
+    if "-" in (genome, annotation):
+        raise ParameterError("the files are read more than once", remedy="give files instead of standard input")
+    if annotation is None and not has_features(genome):
+        raise ParameterError(f"{genome} has no annotation", remedy="give a GTF or GFF3 file after the genome")
+    return annotation or genome

@@ -7,7 +7,7 @@ import sys
 from collections import Counter
 from typing import Any
 
-from seqkern.cli.genome_samples import annotation_file
+from seqkern.cli.common import annotation_file
 from seqkern.cli.output import as_part, gather, log, naming_file, output_writer, prediction_writer, print_output
 from seqkern.cli.requests_models import GenesRequest, GrammarRequest, SpliceScoresRequest
 from seqkern.core.archive import check_writable

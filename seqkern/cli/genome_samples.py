@@ -5,14 +5,14 @@ from __future__ import annotations
 import random
 from pathlib import Path
 
-from seqkern.cli.common import as_sources
+from seqkern.cli.common import annotation_file, as_sources
 from seqkern.cli.output import log, log_counts, print_output
 from seqkern.cli.requests_studies import BackgroundRequest, SitesRequest
 from seqkern.core.archive import atomic_write, check_writable
 from seqkern.core.errors import ParameterError
 from seqkern.core.exclusive_files import exclusive_paths
 from seqkern.core.tsv import write_tsv
-from seqkern.formats.annotation import has_features, read_annotation
+from seqkern.formats.annotation import read_annotation
 from seqkern.formats.background import COLUMNS, Background, BackgroundOptions, draw_background, match_lines, match_rows
 from seqkern.formats.reference import Genome
 from seqkern.formats.regions import RegionOptions, read_regions, usable_regions, write_bed
@@ -20,15 +20,6 @@ from seqkern.formats.site_tables import COLUMNS as SITE_COLUMNS
 from seqkern.formats.site_tables import SiteTable, make_site_table
 from seqkern.sequences.fasta import records_of
 from seqkern.sequences.sampling import shuffled
-
-
-def annotation_file(genome: str, annotation: str | None) -> str:
-    """Return the file with the annotation of a genome, which may be the genome's own."""
-    if "-" in (genome, annotation):
-        raise ParameterError("the files are read more than once", remedy="give files instead of standard input")
-    if annotation is None and not has_features(genome):
-        raise ParameterError(f"{genome} has no annotation", remedy="give a GTF or GFF3 file after the genome")
-    return annotation or genome
 
 
 def run_sites(request: SitesRequest) -> None:

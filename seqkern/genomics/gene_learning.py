@@ -566,7 +566,7 @@ COSTS = (0.01, 0.1, 1.0, 10.0)
 """Values of C to choose from."""
 LONGEST_INTRON = 20_000
 MOST_PIECES = 40
-"""Number of pieces of a fold from which the weights are learned: more do not change them."""
+"""Number of pieces of a fold from which the weights, a few dozen numbers, are learned."""
 RARE = 0.01
 """Share of transcripts with introns up to which a genome is a bacterium's, whose genes have one exon."""
 TOGETHER = 5
@@ -602,7 +602,8 @@ def learn_genes(
     name = str(annotation if annotation is not None else genome)
     read = read_annotation(name)
     sequences = dict(chromosomes(genome))
-    spliced = sum(any(gaps(transcript.coding)) for transcript in read.transcripts) > RARE * len(read.transcripts)
+    good = [transcript for transcript in read.transcripts if transcript.coding and not transcript.fault]
+    spliced = sum(any(gaps(transcript.coding)) for transcript in good) > RARE * len(good)
     starts = (START,) if spliced else BACTERIAL_STARTS
     rows = {kind: _training_sites(genome, read, kind, seed, starts) for kind in (SITES if spliced else SITES[2:])}
     transcripts = by_chromosome(read)
@@ -613,12 +614,10 @@ def learn_genes(
     left_out: Counter[str] = sum((own.left_out for own in found.values()), Counter())
     if left_out:
         tell(f"{name}: left out: " + ", ".join(f"{count} genes {reason}" for reason, count in left_out.items()))
-    several = sum(own.several for own in found.values())
-    coding = [item for item in read.transcripts if item.coding]
-    longer = sum(sum(b - a for a, b in own.exons) > sum(b - a for a, b in own.coding) + CODON for own in coding)
-    if several or longer:
-        notes = f"of {several} genes with several coding parts, and no untranslated parts (of {longer} transcripts)"
-        tell(f"{name}: learned is the longest coding part {notes}")
+    longer = sum(sum(b - a for a, b in own.exons) > sum(b - a for a, b in own.coding) + CODON for own in good)
+    if (several := sum(own.several for own in found.values())) or longer:
+        also = f"; untranslated parts of {longer} transcripts are not learned"
+        tell(f"{name}: {several} genes have several coding parts, of which the longest is learned{also}")
     together = sum(len(own.genes) for own in found.values()) // (2 * FOLDS)
     together = max(1, min(TOGETHER, together))
     places = [

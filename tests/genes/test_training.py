@@ -229,6 +229,8 @@ def bacterium(path, seed, n_genes=40):
         lines.append(f"c\tProdigal\tCDS\t{start + 1}\t{start + len(gene)}\t.\t{strand}\t0\tID=g{i};locus_tag=g{i}\n")
         text += unit
     path.with_suffix(".fa").write_text(f">c\n{text}\n")
+    # pseudogenes in pieces are no introns
+    lines += [f"c\tx\tCDS\t{i}\t{i + 9}\t.\t+\t0\tID=p;pseudo=true\n" for i in (1, 50)]
     path.with_suffix(".gff").write_text("".join(lines))
 
 
