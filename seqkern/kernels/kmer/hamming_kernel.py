@@ -36,7 +36,7 @@ from seqkern.kernels.kmer.hamming import (
     own_costs,
     product_cost,
 )
-from seqkern.kernels.kmer.hamming_operator import HammingAdditive, HammingOperator, own_values
+from seqkern.kernels.kmer.hamming_operator import HammingAdditive, in_parts, own_values
 from seqkern.kernels.kmer.kmer_kernel import KmerKernel
 from seqkern.kernels.kmer.kmers import (
     CODE_LIMIT,
@@ -577,12 +577,12 @@ class HammingKernel(HammingAdditive, KmerKernel):
         self._check_sequences(X)
         check_table(X.alphabet.size, max(self._lengths()), self.length_name)
         parts = [
-            HammingOperator(
+            in_parts(
                 X,
                 length,
                 self._pair_weights(X.alphabet.size, length),
+                partial(self._window_weights, l=length),
                 both_strands=self.reverse_complement,
-                window_weights=self._window_weights(X, length),
                 n_threads=self.n_threads,
             )
             for length in self._lengths()
