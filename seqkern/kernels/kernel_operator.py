@@ -25,7 +25,7 @@ Table: TypeAlias = npt.NDArray[Any]
 class KernelOperator:
     """Products with K(X, X), or with K(Y, X) where Y and X are parts of one operator.
 
-    A family implements `collect`, `spread`, `dots` and `take`. `squares` is K(x, x), float64 (n,); `n_weights` the
+    A family implements `collect`, `spread` and `dots`. `squares` is K(x, x), float64 (n,); `n_weights` the
     length
     of a table, of type `dtype`. Operators with the same `tables` can share weights: results of `take`, and rows
     prepared
@@ -37,13 +37,15 @@ class KernelOperator:
     n_weights: int
     tables: object
     counts: dict[str, int]
+    lmers: Any = None
+    """The HammingOperator whose tables, possibly of scaled records, these are; None for other features."""
 
     def __len__(self) -> int:
         return len(self.squares)
 
     def take(self, rows: npt.ArrayLike) -> Self | KernelOperator:
         """Return the operator of the records numbered `rows`, in any order, as a view with the same tables."""
-        raise NotImplementedError
+        return ScaledOperator(self, np.ascontiguousarray(rows, dtype=np.int64))
 
     def with_tables(self, dtype: npt.DTypeLike) -> KernelOperator:
         """Return the same operator with tables of precision `dtype`; single precision halves their memory."""
@@ -96,7 +98,7 @@ class ScaledOperator(KernelOperator):
             squares = squares if scale is None else scale * scale * squares
         self.squares = squares
         self.n_weights, self.tables, self.counts = base.n_weights, base.tables, dict(base.counts)
-        self.dtype = base.dtype
+        self.dtype, self.lmers = base.dtype, base.lmers
 
     def take(self, rows: npt.ArrayLike) -> ScaledOperator:
         rows = np.ascontiguousarray(rows, dtype=np.int64)
@@ -134,6 +136,40 @@ class ScaledOperator(KernelOperator):
             scale = None if scale is None else scale[rows]
         values = self.base.dots(weights, out, rows=chosen)
         return values if scale is None else np.multiply(values, scale, out=values)
+
+
+class JoinedOperator(KernelOperator):
+    """The records of several operators with the same tables, one after the other."""
+
+    def __init__(self, parts: Sequence[KernelOperator]) -> None:
+        self.parts, self.bounds = list(parts), np.cumsum([0, *map(len, parts)])
+        self.squares = np.concatenate([part.squares for part in parts])
+        self.n_weights, self.tables, self.counts = parts[0].n_weights, parts[0].tables, dict(parts[0].counts)
+        self.dtype, self.lmers = parts[0].dtype, parts[0].lmers
+
+    def collect(self, coefficients: npt.ArrayLike) -> Table:
+        """Return the sum of the parts' tables, in order."""
+        values = np.asarray(coefficients, dtype=np.float64)
+        check_length(values, len(self), "coefficients")
+        table = np.zeros(self.n_weights, self.dtype)
+        for part, own in zip(self.parts, np.split(values, self.bounds[1:-1]), strict=True):
+            table += part.collect(own)
+        return table
+
+    def spread(self, table: Table) -> None:
+        """Multiply a table by G, in place."""
+        self.parts[0].spread(table)
+
+    def dots(self, weights: Table, out: Floats | None = None, rows: Ints | None = None) -> Floats:
+        """Return Φ·weights for all records or the given rows."""
+        out = np.empty(len(self) if rows is None else len(rows)) if out is None else out
+        for part, first, last in zip(self.parts, self.bounds, self.bounds[1:], strict=False):
+            if rows is None:
+                part.dots(weights, out[first:last])
+            else:
+                own = np.flatnonzero((rows >= first) & (rows < last))
+                out[own] = part.dots(weights, rows=rows[own] - first)
+        return out
 
 
 def normalised_operator(operator: KernelOperator) -> ScaledOperator:

@@ -335,7 +335,8 @@ class FittedMethod:
             from seqkern.methods.table_model import smaller  # imported here for fast start-up
 
             scale = self.block.train.scale if kernel.normalize else None  # known, but costly to compute again
-            made = smaller(made, None if scale is None else scale[rows])
+            tally = getattr(getattr(self.solver, "_vectors", None), "tally", None)  # of a fit without a support
+            made = smaller(made, None if scale is None else scale[rows], tally)
         if self.data.residues is None:
             return made
         from seqkern.methods.residue_model import ResidueModel  # imported here for fast start-up

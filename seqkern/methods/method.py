@@ -558,6 +558,8 @@ class _Fitting:
             warnings.warn(text, stacklevel=4)
         self.callbacks.lap("kernel")
         self.callbacks.training_matrix(block.train, self.method.kernels[choice.kernel], block.transforms, solver)
+        only_decides = layers is None and self.data.residues is None and self.labels.kind == "binary"
+        solver.tabulates = only_decides and solver.traits.tables
         solver.fit(block.train, self.y, self.labels.groups)
         self.callbacks.lap("train")
         n_fits, failed = choice.n_fits + self.n_held_out, choice.not_converged + self.n_failed

@@ -136,19 +136,20 @@ class TableForm:
         raise ParameterError(NO_SUPPORT, remedy=REMEDY)
 
 
-def tabulated(model: Model, scale: Floats | None = None) -> TableModel | None:
+def tabulated(model: Model, scale: Floats | None = None, tally: Tally | None = None) -> TableModel | None:
     """Return the same model with sums over k-mers instead of its support sequences.
 
-    Return None if the kernel or the solver needs the sequences. `scale` is 1 / √K(z, z) of each support sequence z.
+    Return None if the kernel or the solver needs the sequences. `scale` is 1 / √K(z, z) of each support sequence z;
+    `tally` are the sums, if the solver has found them.
     """
     linear = None if model.transforms or model.kind not in ("binary", "real") else model.solver.linear()
     if linear is None or not isinstance(model.support, SequenceSet):
         return None
     coefficients = np.asarray(linear[0], dtype=np.float64)
-    if scale is None:
-        tally = normalised_tally(model.kernel, model.support, coefficients)
-    else:
+    if tally is None and scale is not None:
         tally = model.kernel.tables.tally(model.support, scale * coefficients)
+    elif tally is None:
+        tally = normalised_tally(model.kernel, model.support, coefficients)
     if tally is None:
         return None
     return TableModel(
@@ -165,13 +166,13 @@ def tabulated(model: Model, scale: Floats | None = None) -> TableModel | None:
     )
 
 
-def smaller(model: Model, scale: Floats | None = None) -> Model:
+def smaller(model: Model, scale: Floats | None = None, tally: Tally | None = None) -> Model:
     """Return the model with sums over k-mers if its file is smaller that way, else the given model.
 
     Sums over fitted features are taken in any case: those of the support would be computed for every prediction.
     """
-    table = tabulated(model, scale)
-    fitted = model.kernel.traits.data_dependent
+    table = tabulated(model, scale, tally)
+    fitted = model.kernel.traits.data_dependent or tally is not None
     return model if table is None or (_bytes(model) <= _bytes(table) and not fitted) else table
 
 

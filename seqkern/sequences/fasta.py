@@ -442,8 +442,10 @@ def _read(source: Sources, alphabet: str | Alphabet | None, policies: Policies, 
     policies.check()
     raws: Iterable[_Raw] = _raw_chunks(source, policies, CHUNK, alphabet)
     if alphabet is None:
-        raws = list(raws)
-        alphabet = _guess(raws, policies.ids)
+        held = list(raws)
+        alphabet = _guess(held, policies.ids)
+        held.reverse()
+        raws = (held.pop() for _ in range(len(held)))  # each is freed after it was encoded
     alphabet = as_alphabet(alphabet)
     text, lengths, numbers, files = bytearray(), [], [], []
     first_words: list[str] = []

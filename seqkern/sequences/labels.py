@@ -88,8 +88,8 @@ def refuse_written_numbers(ids: Ids, values: list[str], found: set[str]) -> None
 
 def refuse_bounds(ids: Ids, values: list[str]) -> None:
     """Raise LabelError for a bound such as ``<5`` among measurements: it is no value, nor a class of its own."""
-    first = next((i for i, value in enumerate(values) if BOUND.fullmatch(value)), None)
-    numbers = sum(not math.isnan(read_number(value)) for value in values)
+    first = next((i for i, value in enumerate(values) if value and value[0] in "<>≤≥" and BOUND.fullmatch(value)), None)
+    numbers = 0 if first is None else sum(not math.isnan(read_number(value)) for value in values)
     if first is not None and 2 * numbers > len(values) - values.count(""):
         raise LabelError(
             f"label {values[first]!r} is a bound of a measurement, not its value",

@@ -77,6 +77,7 @@ class Traits:
     blocks: bool = False  # Takes features as FeatureBlocks, computed on demand (kernels/features.py)
     rows: bool = False  # Takes a Gram matrix in a file, as GramRows (gram/matrix.py)
     operator: bool = False  # Takes a KernelOperator (kernels/kernel_operator.py) and trains on products K·v
+    tables: bool = False  # May leave the sums over l-mers of such a fit instead of a support
     # `_fit` takes groups, kept together when it splits the training set: ``_fit(K, y, groups)``
     groups: bool = False
     # Training rows may lack a label: NaN, None or empty text (−1 is a class here); `_fit` then gets NaN for them

@@ -232,6 +232,7 @@ class Solver(Estimator):
     name: ClassVar[str | None] = None
     summary: ClassVar[str] = ""
     input: ClassVar[str] = "gram"
+    tabulates = False  # whether a fit on products may leave sums over l-mers and no support
     targets: ClassVar[tuple[str, ...]] = ()
     declared: ClassVar[Traits] = Traits()
     learned: ClassVar[Mapping[str, str]] = stored()

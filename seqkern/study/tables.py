@@ -120,6 +120,8 @@ def check_fields_once(reading: Reading, names: Collection[str], file: PathLike) 
 def columns_of_headers(reading: Reading, options: Mapping[str, Any], file: PathLike) -> dict[str, list[str]]:
     """Return the requested columns from the ``key=value`` fields of FASTA headers."""
     wanted = wanted_columns(options)
+    if not wanted:
+        return {}
     check_fields_once(reading, wanted.values(), file)
     columns: dict[str, list[str]] = {meaning: [] for meaning in wanted}
     for name, header in zip(reading.sequences.ids, reading.headers, strict=True):

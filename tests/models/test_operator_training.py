@@ -16,12 +16,14 @@ from seqkern.kernels import SumKernel, build_kernel, kernel_specs, parse_spec
 from seqkern.kernels.kernel import Kernel
 from seqkern.kernels.kernel_operator import KernelOperator
 from seqkern.kernels.kernel_specs import has_operator
+from seqkern.kernels.kmer import hamming_operator
 from seqkern.methods.loading import load_model
 from seqkern.methods.sources import OperatorSource, check_source
 from seqkern.methods.table_model import TableModel
 from seqkern.methods.training import train_model
 from seqkern.sequences.labels import make_labels
 from seqkern.sequences.sequence_set import SequenceSet
+from seqkern.solvers.products import subspace
 from seqkern.study import Task
 from seqkern.study.study import Study
 
@@ -94,12 +96,39 @@ def test_a_model_is_that_on_features(products, monkeypatch, tmp_path):
     np.testing.assert_array_equal(load_model(tmp_path / "m.seqkern").decision(new), model.decision(new))
 
 
+@pytest.mark.parametrize(
+    "kernel",
+    [COUNTS, "gapped_kmer:l=4,k=3,reverse_complement=true,center_weighted=true"],
+)
+def test_a_fit_in_tables_with_stored_lists_reaches_the_same_minimum(kernel, products, monkeypatch):
+    X, labels = sequences(n=200)
+    new, _ = sequences(n=20, seed=9)
+    solver = "primal_svc:C=1,tol=1e-5"
+    expected = train_model(X, labels, build_kernel(kernel), solver)
+    monkeypatch.setattr(subspace, "MANY", 0)
+    monkeypatch.setattr(hamming_operator, "LISTS_IN_MEMORY", 0)
+    monkeypatch.setattr(hamming_operator, "STORED_LISTS", 5000)
+    monkeypatch.setattr(hamming_operator, "THREADED_WINDOWS", 1000)
+    found = [train_model(X, labels, build_kernel(kernel), solver, n_threads=n) for n in (1, 2)]
+    assert found[0].tally[0].tobytes() == found[1].tally[0].tobytes()
+    reports = [model.record["report"] for model in (found[0], expected)]
+    assert reports[0]["n_support"] == 0 < reports[1]["n_support"]
+    assert all(report["gap"] <= 1e-5 for report in reports)
+    # ½‖f − f*‖² is at most the gap, and |f(x) − f*(x)| at most ‖f − f*‖·√K(x, x)
+    near = sum(np.sqrt(2 * report["gap"] * report["objective"]) for report in reports)
+    squares = build_kernel(kernel).diagonal(new)
+    biases = abs(found[0].solver.intercept_[0] - expected.solver.intercept_[0])
+    apart = np.abs(found[0].decision(new) - expected.decision(new))
+    assert np.all(apart <= near * np.sqrt(squares) + biases)
+    assert biases < 0.02
+
+
 def test_decisions_of_the_table_are_sums_of_kernel_values(monkeypatch):
     X, labels = sequences()
     new, _ = sequences(n=20, seed=9)
     table = train_model(X, labels, build_kernel(CLIPPED), EXACT)
     assert isinstance(table, TableModel)
-    monkeypatch.setattr("seqkern.methods.table_model.smaller", lambda model, scale: model)
+    monkeypatch.setattr("seqkern.methods.table_model.smaller", lambda model, *rest: model)
     model = train_model(X, labels, build_kernel(CLIPPED), EXACT)
     coefficients, constant = model.solver.linear()
     expected = build_kernel(CLIPPED)(new, model.support) @ coefficients + constant

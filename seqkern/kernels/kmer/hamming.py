@@ -402,6 +402,8 @@ LARGEST_TABLE = 1 << 27
 PART_BITS = 16  # 2^16 double precision numbers: half a megabyte, and codes of two bytes
 WINDOWS_IN_LIST = 4  # of a record at least, on average, or lists are too short for their overhead
 FEWEST_LISTS = 64
+LISTS_IN_MEMORY, STORED_LISTS = 1 << 29, 1 << 27
+"""Bytes of lists beyond which they are stored in a temporary file, and of a part that is read at a time."""
 # CPU nanoseconds of a product: an l-mer added and looked up, the end of a list, an entry of the table, a letter of it
 TABLE_WINDOW_NS, LIST_NS, TABLE_NS = 2.2, 3.0, 8.0
 DNA_NS, REFLECT_NS = 0.55, 0.15
@@ -427,16 +429,23 @@ def part_bits(space: int, windows: float) -> int:
 
 
 def product_cost(size: int, length: int, lengths: Ints, both_strands: bool, weighted: bool) -> Cost:
-    """Return the Cost of a product K·v; its memory is a HammingOperator and three tables."""
+    """Return the Cost of a product K·v; its memory is a HammingOperator, with lists up to a limit, and three tables."""
     records, windows = len(lengths), int(np.maximum(lengths - length + 1, 0).sum())
     space = size**length
-    folded = space // 2 if size == 4 and both_strands and length % 2 else space
-    bits = part_bits(folded, windows / max(1, records))
-    entries = records * ((folded >> bits) + 1)
-    code = 2 if bits <= PART_BITS else 4
+    _, entries, lists = list_sizes(size, length, lengths, both_strands)
     letter = DNA_NS if size == 4 else REFLECT_NS * size
     seconds = windows * TABLE_WINDOW_NS + entries * LIST_NS + space * (TABLE_NS + length * letter)
-    return Cost(seconds * 1e-9, windows * (code + weighted) + 4 * entries + 12 * records + 3 * 8 * space)
+    lists = STORED_LISTS if lists > LISTS_IN_MEMORY else lists
+    return Cost(seconds * 1e-9, lists + windows * weighted + 12 * records + 3 * 8 * space)
+
+
+def list_sizes(size: int, length: int, lengths: Ints, both_strands: bool) -> tuple[int, int, int]:
+    """Return the `part_bits` of the table, the ends of lists, and the bytes of the lists."""
+    windows = int(np.maximum(lengths - length + 1, 0).sum())
+    space = size**length // (2 if size == 4 and both_strands and length % 2 else 1)
+    bits = part_bits(space, windows / max(1, len(lengths)))
+    entries = len(lengths) * ((space >> bits) + 1)
+    return bits, entries, windows * (2 if bits <= PART_BITS else 4) + 4 * entries
 
 
 # Weights c_h of l-mer pairs at Hamming distance h in a gapped k-mer kernel.

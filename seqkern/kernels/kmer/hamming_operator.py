@@ -7,30 +7,37 @@ second-level cache (`_tables`); `spread` is `lmer_transform.LmerTransform`.
 
 import copy
 import itertools
+import math
+import shutil
+import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from seqkern.core.errors import ParameterError, SequenceError
+from seqkern.core.memory import format_bytes
 from seqkern.core.threads import GIVEN_THREADS, available_threads, in_threads
 from seqkern.core.types import Array, Floats, Ints
 from seqkern.kernels.capabilities import Tables
-from seqkern.kernels.kernel_operator import KernelOperator, ScaledOperator, Table, check_length
+from seqkern.kernels.kernel_operator import JoinedOperator, KernelOperator, Table, check_length
 from seqkern.kernels.kmer import _hamming, _kmers, _tables
 from seqkern.kernels.kmer import _tables as loops
 from seqkern.kernels.kmer.hamming import (
     CLASSES,
+    LISTS_IN_MEMORY,
     LONG_RECORD,
     NO_COMPLEMENT,
     PART_BITS,
+    STORED_LISTS,
     HammingBlock,
     Walks,
     as_weights,
     check_table,
     eigenvalues,
+    list_sizes,
     own_costs,
     part_bits,
     reflect,
@@ -66,20 +73,19 @@ def own_values(
     windows = np.zeros(len(X), dtype=np.int64)
     _kmers.count_windows(X.codes, X.starts, X.stops, length, X.alphabet.size, False, windows)
     out = np.zeros(len(X))
-    rows = np.flatnonzero(windows)
-    places = (X.lengths - length + 1)[rows]
-    rows = rows[np.argsort(places, kind="stable")]
+    rows, places = np.flatnonzero(windows), X.lengths - length + 1
+    rows = rows[np.argsort(places[rows], kind="stable")]
     lanes = _hamming.lanes(_product.level())
     groups: list[Counts] = []
     others: list[Counts] = []
     for first in range(0, len(rows), lanes):
         group = rows[first : first + lanes]
-        together, single = own_costs(X.lengths[group] - length + 1, X.alphabet.size, length, values, both_strands)
-        many = X.lengths[group[-1]] < LONG_RECORD and together < single
+        together, single = own_costs(places[group], X.alphabet.size, length, values, both_strands)
+        many = places[group[-1]] + length - 1 < LONG_RECORD and together < single
         (groups if many else others).append(group)
 
     def compare(group: Counts) -> None:
-        out[group] = _squares_of_group(X.take(group), length, values, both_strands, windows[group])
+        out[group] = _squares_of_group(X, group, length, values, both_strands, windows[group])
 
     in_threads([lambda group=group: compare(group) for group in groups], n_threads)
     if others:
@@ -103,17 +109,17 @@ def _squares_by_pairs(
 
 
 def _squares_of_group(
-    X: SequenceSet, length: int, values: Sequence[float], both_strands: bool, windows: Counts
+    X: SequenceSet, group: Counts, length: int, values: Sequence[float], both_strands: bool, windows: Counts
 ) -> Floats:
     """Return K(x, x) of a group of records, at most one for each vector lane."""
     weights, _ = as_weights(values, length)
     walks = Walks(length, weights.tolist(), True)
-    totals = np.zeros((int(walks.passes[:, 1].sum()), len(X)), dtype=np.int64)
+    totals = np.zeros((int(walks.passes[:, 1].sum()), len(group)), dtype=np.int64)
     complement = X.alphabet.complement_codes if both_strands else NO_COMPLEMENT
     _hamming.own_pairs(
         X.codes,
-        X.starts,
-        X.stops,
+        X.starts[group],
+        X.stops[group],
         length,
         X.alphabet.size,
         complement,
@@ -128,7 +134,7 @@ def _squares_of_group(
     order = walks.order.tolist()
     totals[order[0]] += windows  # each window and itself, at distance 0
     left = windows**2 * (2 if both_strands else 1) - sum(totals[place] for place in order if place >= 0)
-    out: Array = np.zeros(len(X), dtype=weights.dtype)
+    out: Array = np.zeros(len(group), dtype=weights.dtype)
     for distance, place in enumerate(order):
         out += left * weights[length] if place < 0 else totals[place] * weights[distance]
     return out.astype(np.float64)
@@ -208,13 +214,13 @@ class LmerTransform:
 
 
 LARGEST_LIST = 2**32 - 1
+DEFINITE = 1e-9  # Share of the largest eigenvalue up to which a negative one is a rounding error
 LARGEST_WINDOW_WEIGHT = 255
 LOOK_UPS_TO_COPY = 4  # entries of the table that are copied in the time of one look-up
 THREADED_WINDOWS = 1 << 20  # fewer are not worth a thread
 NO_WEIGHTS = np.zeros(0, dtype=np.uint8)
 
 Codes = npt.NDArray[np.uint16 | np.uint32]
-Lists = tuple[Codes, npt.NDArray[np.uint8], npt.NDArray[np.uint32], npt.NDArray[np.int64], int, int, int]
 
 
 class HammingOperator(KernelOperator):
@@ -223,9 +229,8 @@ class HammingOperator(KernelOperator):
     Single precision tables take half the memory. With u = 2⁻²⁴, λ the eigenvalues of G and first-order terms only, an
     entry of K·v then differs from the exact one by at most (4·l + 4)·u·max|λ|·‖Φ_i‖·‖Φᵀ·v‖, with Φ_i the counts of the
     given strand and Φᵀ·v the counts of both, if both are used: one rounding for each of the 4·l stages of the
-    transform,
-    which is orthogonal up to a power of two, and four more for the table, the strands, the eigenvalues and their
-    product.
+    transform, which is orthogonal up to a power of two, and four more for the table, the strands, the eigenvalues
+    and their product.
     """
 
     def __init__(self, kernel: "HammingAdditive", X: SequenceSet, length: int, squares: "Floats | None" = None) -> None:
@@ -236,6 +241,7 @@ class HammingOperator(KernelOperator):
         self.transform = LmerTransform(size, length, values, complement)
         self.n_weights, self.n_threads = size**length, kernel.n_threads
         self.tables: object = object()
+        self.alphabet = X.alphabet
         self.counts: dict[str, int] = {}
         self.folded = length if self.transform.is_dna and both_strands and length % 2 else 0
         self.space = self.n_weights // (2 if self.folded else 1)
@@ -261,13 +267,50 @@ class HammingOperator(KernelOperator):
         self.window_weights = np.empty(len(given), dtype=np.uint8)
         self.ends = np.empty((len(numbers), len(X) + 1), dtype=np.uint32)
         _tables.list_codes(*where, self.base[:-1].copy(), given, self.codes, self.window_weights, self.ends)
+        self.n, self.lmers, values = len(X), self, self.transform.eigenvalues
+        self.definite = values.min() > -DEFINITE * values.max()
+        self.stored: tuple[Any, ...] = ()
 
     def __len__(self) -> int:
-        return self.ends.shape[1] - 1
+        return self.n
 
-    def take(self, rows: npt.ArrayLike) -> ScaledOperator:
-        """Return the operator of the records numbered `rows`, as a view with the same tables."""
-        return ScaledOperator(self, np.ascontiguousarray(rows, dtype=np.int64))
+    def store(self, buffer: bytearray) -> "HammingOperator":
+        """Move the lists into a temporary file, which each pass reads into `buffer`, and return the operator."""
+        shapes = [(array.dtype, array.shape, array.nbytes) for array in (self.ends, self.codes)]
+        self.stored = tempfile.TemporaryFile(), buffer, shapes  # noqa: SIM115 -- open as long as the operator
+        for array in (self.ends, self.codes):
+            array.tofile(self.stored[0])
+        self.stored[0].flush()
+        buffer.extend(bytes(max(0, self.ends.nbytes + self.codes.nbytes - len(buffer))))
+        del self.codes, self.ends
+        return self
+
+    def compact(self, table: Table) -> Table:
+        """Return the entries of a table from `collect` that can differ from 0."""
+        return table.reshape(-1, 2, 1 << self.folded)[:, 0].ravel() if self.folded else table
+
+    def whole(self, entries: Table) -> Table:
+        """Return the table, float64, of which `compact` keeps these entries."""
+        if not self.folded:
+            return np.array(entries, dtype=np.float64)
+        table = np.zeros(self.n_weights)
+        table.reshape(-1, 2, 1 << self.folded)[:, 0] = entries.reshape(-1, 1 << self.folded)
+        return table
+
+    def smooth(self, table: Table, strength: float) -> None:
+        """Multiply a table by (1 + κ·G)⁻¹, in place, with κ = strength / trace of G."""
+        transform, own = copy.copy(self.transform), self.transform.eigenvalues
+        sizes = [math.comb(transform.length, m) * (transform.size - 1.0) ** m for m in range(len(own))]
+        transform.eigenvalues = 1 / (1 + strength / float(own @ sizes) * own)
+        transform.multiply(table, self._threads(self.n_weights))
+
+    def tally(self, table: Table) -> Tally:
+        """Return the sums of a TableModel, as from `add_windows`, for a table of coefficients."""
+        alphabet, length, both = self.alphabet, self.transform.length, self.transform.complement is not None
+        if not both:
+            return [table.copy()]
+        first = first_of_pairs(alphabet, length)
+        return [(table + table[reverse_complements(alphabet, length)])[first]]
 
     def with_tables(self, dtype: npt.DTypeLike) -> "HammingOperator":
         """Return the same operator with tables of precision `dtype`."""
@@ -281,11 +324,12 @@ class HammingOperator(KernelOperator):
         check_length(values, len(self), "coefficients")
         rows = np.flatnonzero(values)
         table = (np.zeros if self.folded else np.empty)(self.n_weights, dtype=self.dtype)
-        parts = len(self.ends)
+        lists = self._lists()
+        parts = len(lists[2])
 
         def collect(first: int, last: int) -> None:
             scratch = np.empty(min(self.space, 1 << self.bits))
-            _tables.collect(*self._lists(), rows, values, first, last, scratch, table)
+            _tables.collect(*lists, rows, values, first, last, scratch, table)
 
         self._share(collect, parts, len(rows))
         return table
@@ -303,17 +347,26 @@ class HammingOperator(KernelOperator):
         check_length(out, len(rows), "out")
         weights = np.ascontiguousarray(weights)
         # the parts of the table are copied, unless few l-mers are looked up
-        copied = len(self.codes) * len(rows) * LOOK_UPS_TO_COPY > self.space * len(self)
+        copied = self.base[-1] * len(rows) * LOOK_UPS_TO_COPY > self.space * len(self)
+        lists = self._lists()
 
         def dots(first: int, last: int) -> None:
             scratch = np.empty(min(self.space, 1 << self.bits) if copied else 0)
-            _tables.dots(*self._lists(), rows[first:last], weights, scratch, out[first:last])
+            _tables.dots(*lists, rows[first:last], weights, scratch, out[first:last])
 
         self._share(dots, len(rows), len(rows))
         return out
 
     def _lists(self) -> "Lists":
-        return self.codes, self.window_weights, self.ends, self.base, self.folded, self.bits, self.space
+        if self.stored:
+            file, buffer, ((kind, shape, at), (code, count, size)) = self.stored
+            file.seek(0)
+            file.readinto(memoryview(buffer)[: at + size])
+            ends = np.frombuffer(buffer, kind, math.prod(shape)).reshape(shape)
+            codes = np.frombuffer(buffer, code, math.prod(count), at)
+        else:
+            codes, ends = self.codes, self.ends
+        return codes, self.window_weights, ends, self.base, self.folded, self.bits, self.space
 
     def _threads(self, work: float) -> int:
         """Return the number of threads to use for `work` windows or table entries."""
@@ -322,12 +375,26 @@ class HammingOperator(KernelOperator):
 
     def _share(self, work: Callable[[int, int], None], items: int, rows: int) -> None:
         """Call ``work(first, last)`` for ranges of `items`, one for each thread."""
-        threads = min(items, self._threads(len(self.codes) * rows / max(1, len(self))))
+        threads = min(items, self._threads(self.base[-1] * rows / max(1, len(self))))
         if threads <= 1:
             work(0, items)
             return
         bounds = np.linspace(0, items, threads + 1).astype(int).tolist()
         in_threads([lambda first=a, last=b: work(first, last) for a, b in itertools.pairwise(bounds)], threads)
+
+
+def in_parts(kernel: "HammingAdditive", X: SequenceSet, length: int) -> KernelOperator:
+    """Return the HammingOperator of a kernel, in parts with stored lists if these are large."""
+    need = list_sizes(X.alphabet.size, length, X.lengths, kernel.reverse_complement)[2]
+    if need <= LISTS_IN_MEMORY:
+        return HammingOperator(kernel, X, length)
+    folder = tempfile.gettempdir()
+    if shutil.disk_usage(folder).free < need:
+        text = f"lists of l-mers need {format_bytes(need)} of disk, more than is free"
+        raise SequenceError(text, file=folder, remedy="set TMPDIR to a folder on a larger disk")
+    bounds = np.linspace(0, len(X), -(-need // STORED_LISTS) + 1).astype(int).tolist()
+    some, buffer = (X.take(slice(*span)) for span in itertools.pairwise(bounds)), bytearray()
+    return JoinedOperator([HammingOperator(kernel, part, length).store(buffer) for part in some])
 
 
 def check_rows(rows: Ints, n: int) -> Ints:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ import numpy as np
 from seqkern.core.errors import ParameterError
 from seqkern.core.progress import progress_counter
 from seqkern.core.threads import one_thread
-from seqkern.core.types import Floats
+from seqkern.core.types import Array, Floats
 from seqkern.kernels.kernel_operator import KernelOperator
 from seqkern.solvers.contract import Solver
 from seqkern.solvers.products.losses import Hinge, Loss, Squared, best_bias
@@ -55,20 +56,24 @@ class ProductSpace:
         self.indefinite = False
         n = len(operator)
         self.most = int(np.clip(MEMORY // (16 * n), FEWEST, MOST))
-        self._directions = np.empty((0, n))
-        self._images = np.empty((0, n))
+        self._directions: Array = np.empty((0, n))
+        self._images: Array = np.empty((0, n))
 
     @property
-    def directions(self) -> Floats:
-        """The directions d_j, float64 (size, n)."""
+    def directions(self) -> Array:
+        """The directions d_j, (size, n)."""
         return self._directions[: self.size]
 
     @property
-    def images(self) -> Floats:
-        """The products K·d_j, float64 (size, n)."""
+    def images(self) -> Array:
+        """The products K·d_j, (size, n)."""
         return self._images[: self.size]
 
-    def add(self, direction: Floats) -> tuple[float, Floats]:
+    def gradient(self, c: Floats, loss: Loss, z: Floats) -> Floats:
+        """Return β − a, for the function with coordinates `c` and the dual variables a of its decisions `z`."""
+        return c @ self.directions - loss.dual(z)
+
+    def add(self, direction: Floats) -> tuple[float, Floats | None]:
         """Multiply K by a direction, and add it to the space unless it already lies there.
 
         Return directionᵀ·K·direction and the coordinates of the direction in the resulting space. Zeros in the
@@ -95,8 +100,9 @@ class ProductSpace:
         if self.size == len(self._directions):
             room = min(self.most, self.size + max(8, self.size // 2))
             for name in ("_directions", "_images"):
-                grown = np.empty((room, len(direction)))
-                grown[: self.size] = getattr(self, name)
+                array = getattr(self, name)
+                grown = np.empty((room, array.shape[1]), array.dtype)
+                grown[: self.size] = array
                 setattr(self, name, grown)
         self._directions[self.size], self._images[self.size] = direction, image
         self.size += 1
@@ -131,6 +137,71 @@ class ProductSpace:
                 array[: len(basis), start : start + 4096] = basis @ part
         self.size = len(basis)
         return kept @ basis.T
+
+
+EAGERNESS = 3.0  # Factor of κ: l-mers are less independent than it assumes
+
+MANY, WIDEST = 1 << 17, 8  # Records, and entries of a table for each, from and up to which it is a space of tables
+
+
+class TableSpace(ProductSpace):
+    """Directions that are tables over l-mers, and their sums on the records, both in single precision.
+
+    A gradient is smoothed by (1 + κ·G)⁻¹, the inverse of the Hessian if all l-mers were independent and equally
+    frequent, so that few directions are needed; they are not sums over records. With orthonormal directions, rounding
+    changes a decision f(x) by at most 2⁻²⁴·‖f‖·√K(x, x).
+    """
+
+    def __init__(self, operator: KernelOperator) -> None:
+        super().__init__(operator)
+        self.lmers, self.strength = operator.lmers, 0.0
+        self.most = MOST
+        self._directions = np.empty((0, self.lmers.space), np.float32)
+        self._images = np.empty((0, len(operator)), np.float32)
+
+    def gradient(self, c: Floats, loss: Loss, z: Floats) -> Floats:
+        """Return the table of β − a."""
+        self.strength = EAGERNESS * float(loss.curvature(z) @ self.operator.squares)
+        return combine(c, self.directions) - self.lmers.compact(self.operator.collect(loss.dual(z)))
+
+    def add(self, direction: Floats) -> tuple[float, None]:
+        """Add a smoothed gradient to the space; return the square of the gradient itself."""
+        self.products += 1
+        square = float(direction @ self._weights(direction)[1])
+        table = self.lmers.whole(direction)
+        self.lmers.smooth(table, self.strength)
+        smooth = self.lmers.compact(table)
+        before = float(smooth @ self._weights(smooth)[1])
+        for _ in range(2):
+            parts = project(self.directions, self._weights(smooth)[1])
+            smooth = smooth - combine(parts, self.directions)
+        weights, own = self._weights(smooth)
+        left = float(smooth @ own)
+        if left > ROUNDING * before:
+            length = np.sqrt(left)
+            self._append(smooth / length, self.operator.dots(weights / length))
+        return square, None
+
+    def _weights(self, entries: Floats) -> tuple[Floats, Floats]:
+        """Return the weights of all l-mers, and those of the entries."""
+        table = self.lmers.whole(entries)
+        self.lmers.spread(table)
+        return table, self.lmers.compact(table)
+
+
+def combine(c: Floats, rows: Array) -> Floats:
+    """Return c @ rows in double precision, without a copy of all rows."""
+    if rows.dtype == np.float64:
+        return np.asarray(c @ rows)
+    return np.concatenate([c @ rows[:, at : at + BLOCK] for at in range(0, rows.shape[1], BLOCK)])
+
+
+def project(rows: Array, values: Floats) -> Floats:
+    """Return rows @ values in double precision, without a copy of all rows."""
+    if rows.dtype == np.float64:
+        return np.asarray(rows @ values)
+    spans = (slice(at, at + BLOCK) for at in range(0, len(values), BLOCK))
+    return sum((rows[:, span] @ values[span] for span in spans), np.zeros(len(rows)))
 
 
 # The best lower bound of a minimum from all dual points visited so far.
@@ -266,7 +337,7 @@ class Subspace:
             while not self._solved(bound, tol) and rounds < most and stalled < 2:
                 z = self.f + self.bias
                 primal, excess = self._primal(), self.loss.excess(z)
-                gradient = self.c @ self.space.directions - self.loss.dual(z)
+                gradient = self.space.gradient(self.c, self.loss, z)
                 if self.space.full:
                     self.c, combined = self.space.shrink(np.stack([self.c, bound.combined(self.space.size)]))
                     bound.restart(combined)
@@ -278,14 +349,17 @@ class Subspace:
                 stalled = 0 if self.space.size > size else stalled + 1
                 self.c = np.append(self.c, np.zeros(self.space.size - size))
                 part = 0.5 * max(square, 0.0)
-                dual = self.c - coordinates
-                bound.add(dual, primal - part - excess + 0.5 * float(dual @ dual), part + excess)
+                if coordinates is None:
+                    bound.value = max(bound.value, primal - part - excess)
+                else:
+                    dual = self.c - coordinates
+                    bound.add(dual, primal - part - excess + 0.5 * float(dual @ dual), part + excess)
                 # where the space has no room for a direction, a better minimum within it is all that is left
                 self.missing = 0.0 if stalled else part
                 self._narrow(excess, primal - excess - bound.value)
         length = np.sqrt(self.c @ self.c)
         return Minimum(
-            coefficients=self.c @ self.space.directions,
+            coefficients=combine(self.c, self.space.directions),
             bias=self.bias,
             decisions=self.f + self.bias,
             primal=self._primal(),
@@ -340,11 +414,11 @@ class Subspace:
         for _ in range(INNER_STEPS):
             z = self.f + self.bias
             dual = self.loss.dual(z)
-            slope = self.c - self.space.images @ dual
+            slope = self.c - project(self.space.images, dual)
             if 0.5 * float(slope @ slope) <= enough and (self.c.any() or not slope.any()):
                 break
             step, change = self._newton(slope, self.loss.curvature(z))
-            along = self.space.images.T @ step + change
+            along = combine(step, self.space.images) + change
             length = self._length(step, change, along)
             self.c = self.c + length * step
             self.f = self.f + length * (along - change)
@@ -430,6 +504,8 @@ INDEFINITE = "the kernel is not positive semi-definite; clip it (clip=true), or 
 
 STALLED = "rounding errors leave this gap; lower C, or normalise the kernel"
 
+SINGLE = 1e-5  # The least tolerance that single precision reaches
+
 MOST_PRODUCTS = 2000  # Maximum number of products of a fit whose solver has no such parameter
 
 
@@ -443,14 +519,23 @@ def fit_on_products(
     """
     space: ProductSpace | None = solver._left("space")
     spent = 0 if space is None else space.products
-    if space is None or not space.knows(K):
-        space, spent = ProductSpace(K), 0
+    many = len(K) >= MANY and K.lmers is not None and K.lmers.definite and K.lmers.space <= WIDEST * len(K)
+    in_tables = many and solver.tabulates and tol >= SINGLE and not hasattr(solver, "_before")
+    if in_tables or space is None or not space.knows(K):
+        space, spent = (TableSpace if in_tables else ProductSpace)(K), 0
     with one_thread():
         found = [Subspace(space, loss).run(tol, most) for loss in losses]
     if hasattr(solver, "_before"):
         solver._warm = {"space": space}
-    solver.support_ = np.flatnonzero(np.any([one.coefficients != 0 for one in found], axis=0)).astype(np.int64)
-    solver._vectors = K.take(solver.support_)
+    if in_tables:
+        table = K.lmers.whole(found[0].coefficients)
+        tally = K.lmers.tally(table)
+        K.lmers.spread(table)
+        solver.support_ = np.zeros(0, dtype=np.int64)
+        solver._vectors = SimpleNamespace(tables=K.tables, tally=tally, weights=lambda coefficients: table)
+    else:
+        solver.support_ = np.flatnonzero(np.any([one.coefficients != 0 for one in found], axis=0)).astype(np.int64)
+        solver._vectors = K.take(solver.support_)
     gap = max(one.gap for one in found)
     report: dict[str, Any] = {
         "converged": gap <= tol and not space.indefinite,

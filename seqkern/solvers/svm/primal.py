@@ -553,6 +553,7 @@ class PrimalSVC(FeatureWeights):
         sparse=True,
         blocks=True,
         operator=True,
+        tables=True,
         selects=False,
         search=SEARCH_COST,
         effort=Effort(products=500.0, growth=0.5),
