@@ -221,6 +221,7 @@ THREADED_WINDOWS = 1 << 20  # fewer are not worth a thread
 NO_WEIGHTS = np.zeros(0, dtype=np.uint8)
 
 Codes = npt.NDArray[np.uint16 | np.uint32]
+Lists = tuple[Codes, npt.NDArray[np.uint8], npt.NDArray[np.uint32], Ints, int, int, int]
 
 
 class HammingOperator(KernelOperator):
@@ -357,7 +358,7 @@ class HammingOperator(KernelOperator):
         self._share(dots, len(rows), len(rows))
         return out
 
-    def _lists(self) -> "Lists":
+    def _lists(self) -> Lists:
         if self.stored:
             file, buffer, ((kind, shape, at), (code, count, size)) = self.stored
             file.seek(0)
