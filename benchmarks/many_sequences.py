@@ -5,8 +5,8 @@ site the motif's with probability 0.75; other sequences have sites of three of 6
 BacTermFinder's folder ``data/Bacteria``: 101 bases of 28 genomes, and ten times as many others of the same genomes;
 every fifth genome is held out. Training sets are nested. Run it by::
 
-    python benchmarks/learning_curve.py [10000 50000 …]
-    python benchmarks/learning_curve.py FOLDER [10000 50000 …]
+    python benchmarks/many_sequences.py [10000 50000 …]
+    python benchmarks/many_sequences.py FOLDER [10000 50000 …]
 """
 
 import sys
