@@ -8,6 +8,7 @@ second-level cache (`_tables`); `spread` is `lmer_transform.LmerTransform`.
 import copy
 import itertools
 import math
+import os
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
@@ -361,8 +362,9 @@ class HammingOperator(KernelOperator):
     def _lists(self) -> Lists:
         if self.stored:
             file, buffer, ((kind, shape, at), (code, count, size)) = self.stored
-            file.seek(0)
-            file.readinto(memoryview(buffer)[: at + size])
+            # forked processes share the position in the file, but not the buffer
+            if os.preadv(file.fileno(), [memoryview(buffer)[: at + size]], 0) < at + size:
+                raise OSError("a temporary file of l-mers was cut")
             ends = np.frombuffer(buffer, kind, math.prod(shape)).reshape(shape)
             codes = np.frombuffer(buffer, code, math.prod(count), at)
         else:
