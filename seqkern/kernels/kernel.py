@@ -28,6 +28,7 @@ from seqkern.core.declarations import Choice
 from seqkern.core.errors import FileError, NoKmersError, ParameterError, SequenceError, ZeroDiagonalError
 from seqkern.core.parameters import Parameters, alphabet_name, changed, choice, fixed, flag, integer
 from seqkern.core.public_files import is_public
+from seqkern.core.registry import kind_of
 from seqkern.core.specs import json_form
 from seqkern.core.threads import GIVEN_THREADS, given_threads
 from seqkern.core.types import Array, Arrays, Bools, Floats, Header
@@ -226,9 +227,7 @@ class Kernel(Operators, Differentiable, GramTransformer, Parameters):
         tests/kernels/test_kernel_contract.py runs every check on each of them, on a dozen short sequences (DNA,
         unless `alphabet` says otherwise), rows of numbers, or similarities.
         """
-        from seqkern.kernels.kernel_specs import build_kernel  # imported here: it imports this module
-
-        return [build_kernel(one) if isinstance(one, str) else cls(**one) for one in cls.tested_with]
+        return [kind_of("kernel").build(one) if isinstance(one, str) else cls(**one) for one in cls.tested_with]
 
     def _fold(self, columns: Any, coefficients: Floats) -> Callable[[Any], Floats] | None:
         """Return ``values(payload)`` for Σ_j coefficients[j]·K(x, z_j), not normalised; None if only the matrix gives

@@ -351,8 +351,6 @@ class PreparedPairs(PreparedParts):
 class DifferenceKernel(PieceKernel):
     """Kernel of the features of one sequence of each sample minus those of another, as `EachViewKernel` joins them."""
 
-    name = "difference"
-
     only: list[str] = text(several=True, kw_only=False, doc="The views, the one that is subtracted last.")
 
     @property

@@ -25,6 +25,7 @@ from seqkern.core.declarations import Component, Parameter
 from seqkern.core.errors import GramError, LabelError, ModelError, ParameterError
 from seqkern.core.memory import WITHOUT_MATRIX
 from seqkern.core.parameters import Parameters
+from seqkern.core.registry import kind_of
 from seqkern.core.specs import json_form
 from seqkern.core.types import Array, Arrays, Floats, Header, Ints
 from seqkern.gram.matrix import GramRows
@@ -437,9 +438,9 @@ class Solver(Estimator):
     @classmethod
     def examples(cls) -> list[Self]:
         """Return small, fast solvers, with the parameters `tested_with`, for the contract suite."""
-        from seqkern.solvers.solver_specs import build_solver  # imported here: it imports this module
-
-        made: list[Any] = [build_solver(one) if isinstance(one, str) else cls(**one) for one in cls.tested_with]
+        made: list[Any] = [
+            kind_of("solver").build(one) if isinstance(one, str) else cls(**one) for one in cls.tested_with
+        ]
         return made
 
     # ---- the fitted state: saving, restoring, restriction to fewer columns ---------------------------------
