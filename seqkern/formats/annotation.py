@@ -101,6 +101,7 @@ FAULTS = {
     INCOMPLETE: r'partial[= ]"?true|tag "(cds|mRNA)_(start|end)_NF|codon_start[= ]"?[23]',
 }
 """What attributes of GTF and GFF3, or qualifiers of GenBank and EMBL, say of a transcript, and their pattern."""
+ANY_FAULT = re.compile(f"(^|; ?)({'|'.join(FAULTS.values())})")
 
 Line = tuple[str, str, Interval, str, str, str]
 """Chromosome, feature, interval, strand, phase, attributes."""
@@ -160,6 +161,8 @@ def _fault(text: str, feature: str) -> str:
     """Return what attributes say of a transcript; only those of its CDS say that the coding part is incomplete."""
     if feature.startswith("pseudogen"):
         return PSEUDO
+    if ANY_FAULT.search(text) is None:  # as on nearly all lines
+        return ""
     found = (name for name, pattern in FAULTS.items() if re.search(f"(^|; ?)({pattern})", text))
     return next((name for name in found if feature == "CDS" or name != INCOMPLETE), "")
 

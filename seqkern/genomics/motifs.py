@@ -296,14 +296,11 @@ class Contributions:
         Each is a window of residues whose contributions are added, with `flank` residues on either side; the
         windows of two seqlets do not overlap.
         """
-        sums, most, threshold = (
-            _window_sums(sign * self.scores, self.X, window),
-            len(self.X),
-            float(np.finfo(float).tiny),
-        )
+        sums = _window_sums(sign * self.scores, self.X, window)
+        most, threshold = min(len(self.X), MOST_SEQLETS), float(np.finfo(float).tiny)
         if self.null is not None:
             most, threshold = MOST_SEQLETS, _threshold(sums, _window_sums(sign * self.null, self.X, window))
-        starts = _peaks(sums, threshold, window)[: min(most, MOST_SEQLETS)]
+        starts = _peaks(sums, threshold, window)[:most]
         size, wide = self.X.alphabet.size, flank + margin
         offsets = np.arange(-wide, window + wide)
         places = starts[:, None] + offsets
@@ -546,7 +543,7 @@ def find_motifs(
     --------
     >>> from seqkern.kernels import GappedKmerKernel
     >>> from seqkern.methods.training import train_model
-    >>> from seqkern.sequences.labels import Labels, make_labels
+    >>> from seqkern.sequences.labels import make_labels
     >>> from seqkern.sequences.sequence_set import as_sequences
     >>> rng = np.random.default_rng(1)
     >>> texts = ["".join(rng.choice(list("ACGT"), 40)) for _ in range(120)]
