@@ -444,3 +444,6 @@ def test_bad_effects_are_one_line(folder, effects, capsys):
     assert main([*EFFECTS, normalised, "--variants", "e.tsv", "-o", "bad.seqkern"]) == 0
     run(folder, "bad.seqkern", "e.vcf", "--genome", "g.fa", code=1)
     assert "its differences are normalised or transformed" in capsys.readouterr().err
+    for words in (("e.vcf", "--genome", "g.fa"), ("e.tsv",), ("g.fa",)):
+        assert main(["predict", "bad.seqkern", *words]) == 1
+        assert "; seqkern variants bad.seqkern FILE.vcf --genome FASTA scores variants\n" in capsys.readouterr().err
