@@ -50,7 +50,8 @@ def _of_module(path):
             values = [word.value for word in node.keywords if word.arg in ("remedy", "more")]
         elif isinstance(node, (ast.Assign, ast.AugAssign)):
             target = node.targets[0] if isinstance(node, ast.Assign) else node.target
-            values = [node.value] if "remed" in ast.unparse(target).lower() else []
+            names = (str(getattr(one, "id", getattr(one, "attr", ""))) for one in ast.walk(target))
+            values = [node.value] if any("remed" in name.lower() for name in names) else []
         elif isinstance(node, ast.FunctionDef) and "remed" in node.name:
             values = [inner.value for inner in ast.walk(node) if isinstance(inner, ast.Return) and inner.value]
         for value in values:

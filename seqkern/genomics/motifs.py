@@ -10,16 +10,18 @@ from typing import Any, Self
 import numpy as np
 
 from seqkern.core.errors import ParameterError
+from seqkern.core.threads import one_thread
 from seqkern.core.types import Bools, Codes, Floats, Ints
 from seqkern.evaluation.selection import inner_folds
 from seqkern.kernels.models.patterns import Matrix, ambiguity_codes
 from seqkern.methods.explanation import Explainer
 from seqkern.methods.loading import kmer_tables
+from seqkern.methods.method import Method
 from seqkern.methods.model import Model
 from seqkern.methods.table_model import KmerTables
-from seqkern.methods.training import group_samples, train_model
+from seqkern.methods.training import collect_training_data, group_samples
 from seqkern.sequences.alphabets import DNA, RNA, Alphabet
-from seqkern.sequences.labels import Labels, make_labels
+from seqkern.sequences.labels import make_labels
 from seqkern.sequences.sequence_set import SequenceSet
 from seqkern.solvers.contract import clone
 
@@ -269,7 +271,9 @@ class Contributions:
     With classes, those of models that have not seen a sequence: a model's own training samples hold what it memorised.
     """
 
-    def __init__(self, explainer: Explainer, X: SequenceSet, y: Ints | None = None, groups: Ints | None = None) -> None:
+    def __init__(
+        self, explainer: Explainer, X: SequenceSet, y: Ints | None = None, like: Contributions | None = None
+    ) -> None:
         self.explainer, self.X = explainer, X.compact()
         self.both_strands = explainer.both_strands
         self.null: Floats | None = None
@@ -277,13 +281,21 @@ class Contributions:
             self.scores = _contributions(explainer, self.X)
             self.null = _contributions(explainer, random_like(self.X, np.random.default_rng(SEQLETS_SEED)))
             return
-        self.scores, classes = np.zeros(len(self.X.codes)), explainer.model.classes
-        labels = make_labels(self.X.ids, [classes[code] for code in y.tolist()], classes=classes)
-        found = group_samples(labels, self.X).groups if groups is None else groups
-        self.groups = np.arange(len(X)) if found is None else found
-        for own, rows in _held_out(explainer.model, self.X, labels, self.groups):
+        self.scores, model = np.zeros(len(self.X.codes)), explainer.model
+        labels = make_labels(self.X.ids, [model.classes[code] for code in y.tolist()], classes=model.classes)
+        method = Method(model.kernel, model.solver.spec(), transforms=[clone(one) for one in model.transforms])
+        if like is None:
+            kept = group_samples(labels, self.X)
+            self.data = collect_training_data(method, self.X, labels, kept=kept)
+        else:  # the same sequences with other classes: their kernel matrix and groups are known
+            labels = replace(labels, groups=like.data.labels.groups)
+            self.data = replace(like.data, labels=labels)
+        groups = self.data.labels.groups
+        groups = np.arange(len(X)) if groups is None else groups
+        for train, rows in inner_folds(labels, FOLDS, SEQLETS_SEED, groups):
+            own: Any = method.fit(self.data, train).model()
             part = self.X.take(rows)
-            self.scores[part.positions()] = _contributions(own, part)
+            self.scores[part.positions()] = _contributions(Explainer(own), part)
 
     @property
     def total(self) -> float:
@@ -310,16 +322,6 @@ class Contributions:
         codes = np.where(inside, self.X.codes[places], np.uint8(size)).astype(np.uint8)
         scores = np.where(inside, np.maximum(sign * self.scores[places], 0.0), 0.0)[:, margin:-margin]
         return Pieces(codes, scores, margin, self.X.alphabet, self.both_strands, record)
-
-
-def _held_out(model: Model, X: SequenceSet, labels: Labels, groups: Ints) -> Iterator[tuple[Explainer, Ints]]:
-    """Yield, for each fold of the sequences, the explainer of a model trained without it, and the fold."""
-    for train, rows in inner_folds(labels, FOLDS, SEQLETS_SEED, groups):
-        own, spec, transforms = X.take(train), model.solver.spec(), [clone(one) for one in model.transforms]
-        fitted: Any = train_model(
-            own, labels.take(train), model.kernel, spec, transforms=transforms, allow_similar=True
-        )
-        yield Explainer(fitted), rows
 
 
 def _contributions(explainer: Explainer, X: SequenceSet) -> Floats:
@@ -557,11 +559,16 @@ def find_motifs(
     explainer = model if isinstance(model, Explainer) else Explainer(model, pair)
     if X is None:
         return _kmer_motifs(explainer, least)
-    contributions = Contributions(explainer, explainer.coerce(X), y)
+    with one_thread():  # many products of small matrices
+        return _motifs(Contributions(explainer, explainer.coerce(X), y), y, least)
+
+
+def _motifs(contributions: Contributions, y: Ints | None, least: int) -> list[FoundMotif]:
+    """Return the motifs of the seqlets of sequences."""
     codes = contributions.X.codes
     alphabet = contributions.X.alphabet
     counts = np.bincount(codes[codes < alphabet.size], minlength=alphabet.size) + 1.0
-    if explainer.both_strands:
+    if contributions.both_strands:
         counts = counts + counts[alphabet.complement_codes[: alphabet.size]]
     seqlets = {sign: contributions.seqlets(sign, WINDOW, FLANK, MARGIN) for sign in (1, -1)}
     clusters = {sign: find_clusters(own, least, own.width // 2) for sign, own in seqlets.items()}
@@ -587,7 +594,7 @@ def _significant(
     }
     for i in range(PERMUTATIONS if min((1.0, *p_values[1], *p_values[-1])) <= SHARE_OF_SUM * PERMUTATIONS else 0):
         permuted = rng.permutation(y)
-        other = Contributions(real.explainer, real.X, permuted, real.groups)
+        other = Contributions(real.explainer, real.X, permuted, real)
         for sign in (1, -1):
             own = other.seqlets(sign, WINDOW, FLANK, MARGIN)
             if len(own) >= least:
