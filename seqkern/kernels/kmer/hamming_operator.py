@@ -8,7 +8,7 @@ second-level cache (`_tables`); `spread` is `lmer_transform.LmerTransform`.
 import copy
 import itertools
 import math
-import os
+import mmap
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
@@ -170,22 +170,32 @@ class LmerTransform:
 
     def multiply(self, table: Table, n_threads: int = 1, level: int | None = None) -> None:
         """Multiply a table by G, in place; in its index, the first letter is the most significant digit."""
+        self.fold(table)
         if self.is_dna:
             self._multiply_dna(table, n_threads, _tables.highest_level() if level is None else level)
             return
-        if self.complement is not None:
-            table += self._other_strand(table, self.complement)
         work = np.asarray(table, dtype=np.float64)
-        reflect(work, self.size, self.length)
+        self.reflect(work)
         _tables.scale(work, self.size, 1, self.eigenvalues, self.eigenvalues, work)
-        reflect(work, self.size, self.length)
+        self.reflect(work)
         if work is not table:
             table[:] = work
 
+    def fold(self, table: Table) -> None:
+        """Add to each entry that of the reverse complement, in place, if both strands count."""
+        if self.complement is not None and self.is_dna:
+            _tables.fold_strands(table, self.length, np.empty(_tables.TILE_SIZE**2, dtype=table.dtype))
+        elif self.complement is not None:
+            table += self._other_strand(table, self.complement)
+
+    def reflect(self, table: Floats) -> None:
+        """Turn a table into one over the eigenvectors, in place, or back, up to a factor; see `eigenvalues`."""
+        if self.is_dna:
+            _tables.transform_rows(table, self.length, 0, 1)
+        else:
+            reflect(table, self.size, self.length)
+
     def _multiply_dna(self, table: Table, n_threads: int, level: int) -> None:
-        if self.complement is not None:
-            tile = np.empty(_tables.TILE_SIZE**2, dtype=table.dtype)
-            _tables.fold_strands(table, self.length, tile)
         low = min(self.length, _tables.ROW)
         high, width = self.length - low, 4**low
         # the squares of both Hadamard matrices; a power of two, so that nothing is rounded
@@ -220,6 +230,8 @@ LARGEST_WINDOW_WEIGHT = 255
 LOOK_UPS_TO_COPY = 4  # entries of the table that are copied in the time of one look-up
 THREADED_WINDOWS = 1 << 20  # fewer are not worth a thread
 NO_WEIGHTS = np.zeros(0, dtype=np.uint8)
+# every page at once, where the system can
+MAPPED = {"flags": mmap.MAP_SHARED | mmap.MAP_POPULATE, "prot": mmap.PROT_READ}
 
 Codes = npt.NDArray[np.uint16 | np.uint32]
 Lists = tuple[Codes, npt.NDArray[np.uint8], npt.NDArray[np.uint32], Ints, int, int, int]
@@ -276,14 +288,13 @@ class HammingOperator(KernelOperator):
     def __len__(self) -> int:
         return self.n
 
-    def store(self, buffer: bytearray) -> "HammingOperator":
-        """Move the lists into a temporary file, which each pass reads into `buffer`, and return the operator."""
+    def store(self) -> "HammingOperator":
+        """Move the lists into a temporary file, which each pass maps into memory, and return the operator."""
         shapes = [(array.dtype, array.shape, array.nbytes) for array in (self.ends, self.codes)]
-        self.stored = tempfile.TemporaryFile(), buffer, shapes  # noqa: SIM115 -- open as long as the operator
+        self.stored = tempfile.TemporaryFile(), shapes  # noqa: SIM115 -- open as long as the operator
         for array in (self.ends, self.codes):
             array.tofile(self.stored[0])
         self.stored[0].flush()
-        buffer.extend(bytes(max(0, self.ends.nbytes + self.codes.nbytes - len(buffer))))
         del self.codes, self.ends
         return self
 
@@ -300,11 +311,33 @@ class HammingOperator(KernelOperator):
         return table
 
     def smooth(self, table: Table, strength: float) -> None:
-        """Multiply a table by (1 + κ·G)⁻¹, in place, with κ = strength / trace of G."""
-        transform, own = copy.copy(self.transform), self.transform.eigenvalues
-        sizes = [math.comb(transform.length, m) * (transform.size - 1.0) ** m for m in range(len(own))]
-        transform.eigenvalues = 1 / (1 + strength / float(own @ sizes) * own)
-        transform.multiply(table, self._threads(self.n_weights))
+        """Multiply a table by (1 + κ·C·G)⁻¹, in place, with κ = strength / trace of G, up to a factor.
+
+        C is the covariance of the counts of l-mers in random records, of equally frequent letters, in units of the
+        variance of a count. A product of functions of s adjacent positions, none constant at the first and the last
+        of them, has nearly the same sum over a record at all l − s + 1 places in an l-mer: two of them differ by the
+        distance of the places, as a share of the windows.
+        """
+        size, length, own = self.transform.size, self.transform.length, self.transform.eigenvalues
+        sizes = [math.comb(length, m) * (size - 1.0) ** m for m in range(length + 1)]
+        strength *= (1 if self.transform.complement is None else 2) / float(own @ sizes)
+        windows = max(length, self.base[-1] / max(1, len(self)))
+        levels = np.zeros(1, dtype=np.uint8)  # number of positions on which a function depends
+        for _ in range(length):
+            levels = np.add.outer(np.minimum(np.arange(size, dtype=np.uint8), 1), levels).reshape(-1)
+        self.transform.fold(table)
+        self.transform.reflect(table)
+        table[0] /= 1 + strength * windows * own[0]
+        for span in range(1, length + 1):
+            first, shape = size**span // size**2, (size ** (span - 1), size)
+            places = [table[: size ** (span + j)].reshape(*shape, -1)[first:, 1:, 0] for j in range(length - span + 1)]
+            apart = np.abs(np.subtract.outer(np.arange(len(places)), np.arange(len(places))))
+            common, axes = np.linalg.eigh(1 - apart / windows)
+            values = axes.T @ np.stack([place.reshape(-1) for place in places])
+            values /= 1 + np.outer(common, strength * own[levels[: size**span].reshape(shape)[first:, 1:].reshape(-1)])
+            for place, mixed in zip(places, axes @ values, strict=True):
+                place[...] = mixed.reshape(place.shape)
+        self.transform.reflect(table)
 
     def tally(self, table: Table) -> Tally:
         """Return the sums of a TableModel, as from `add_windows`, for a table of coefficients."""
@@ -361,12 +394,10 @@ class HammingOperator(KernelOperator):
 
     def _lists(self) -> Lists:
         if self.stored:
-            file, buffer, ((kind, shape, at), (code, count, size)) = self.stored
-            # forked processes share the position in the file, but not the buffer
-            if os.preadv(file.fileno(), [memoryview(buffer)[: at + size]], 0) < at + size:
-                raise OSError("a temporary file of l-mers was cut")
-            ends = np.frombuffer(buffer, kind, math.prod(shape)).reshape(shape)
-            codes = np.frombuffer(buffer, code, math.prod(count), at)
+            file, ((kind, shape, at), (code, count, size)) = self.stored
+            pages = mmap.mmap(file.fileno(), at + size, **MAPPED)  # until the arrays are gone
+            ends = np.frombuffer(pages, kind, math.prod(shape)).reshape(shape)
+            codes = np.frombuffer(pages, code, math.prod(count), at)
         else:
             codes, ends = self.codes, self.ends
         return codes, self.window_weights, ends, self.base, self.folded, self.bits, self.space
@@ -396,8 +427,8 @@ def in_parts(kernel: "HammingAdditive", X: SequenceSet, length: int) -> KernelOp
         text = f"lists of l-mers need {format_bytes(need)} of disk, more than is free"
         raise SequenceError(text, file=folder, remedy="set TMPDIR to a folder on a larger disk")
     bounds = np.linspace(0, len(X), -(-need // STORED_LISTS) + 1).astype(int).tolist()
-    some, buffer = (X.take(slice(*span)) for span in itertools.pairwise(bounds)), bytearray()
-    return JoinedOperator([HammingOperator(kernel, part, length).store(buffer) for part in some])
+    some = (X.take(slice(*span)) for span in itertools.pairwise(bounds))
+    return JoinedOperator([HammingOperator(kernel, part, length).store() for part in some])
 
 
 def check_rows(rows: Ints, n: int) -> Ints:

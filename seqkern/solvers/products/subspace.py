@@ -139,16 +139,14 @@ class ProductSpace:
         return kept @ basis.T
 
 
-EAGERNESS = 3.0  # Factor of κ: l-mers are less independent than it assumes
-
 MANY, WIDEST = 1 << 17, 8  # Records, and entries of a table for each, from and up to which it is a space of tables
 
 
 class TableSpace(ProductSpace):
     """Directions that are tables over l-mers, and their sums on the records, both in single precision.
 
-    A gradient is smoothed by (1 + κ·G)⁻¹, the inverse of the Hessian if all l-mers were independent and equally
-    frequent, so that few directions are needed; they are not sums over records. With orthonormal directions, rounding
+    A gradient is smoothed by the inverse of the Hessian for random records (`HammingOperator.smooth`), so that few
+    directions are needed; they are not sums over records. With orthonormal directions, rounding
     changes a decision f(x) by at most 2⁻²⁴·‖f‖·√K(x, x).
     """
 
@@ -161,7 +159,7 @@ class TableSpace(ProductSpace):
 
     def gradient(self, c: Floats, loss: Loss, z: Floats) -> Floats:
         """Return the table of β − a."""
-        self.strength = EAGERNESS * float(loss.curvature(z) @ self.operator.squares)
+        self.strength = float(loss.curvature(z) @ self.operator.squares)
         return combine(c, self.directions) - self.lmers.compact(self.operator.collect(loss.dual(z)))
 
     def add(self, direction: Floats) -> tuple[float, None]:
@@ -171,11 +169,11 @@ class TableSpace(ProductSpace):
         table = self.lmers.whole(direction)
         self.lmers.smooth(table, self.strength)
         smooth = self.lmers.compact(table)
-        before = float(smooth @ self._weights(smooth)[1])
-        for _ in range(2):
-            parts = project(self.directions, self._weights(smooth)[1])
-            smooth = smooth - combine(parts, self.directions)
         weights, own = self._weights(smooth)
+        before = float(smooth @ own)
+        for _ in range(2):  # once is not enough after cancellation
+            smooth = smooth - combine(project(self.directions, own), self.directions)
+            weights, own = self._weights(smooth)
         left = float(smooth @ own)
         if left > ROUNDING * before:
             length = np.sqrt(left)
