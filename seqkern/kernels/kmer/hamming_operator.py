@@ -13,7 +13,7 @@ import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -23,7 +23,7 @@ from seqkern.core.memory import format_bytes
 from seqkern.core.threads import GIVEN_THREADS, available_threads, in_threads
 from seqkern.core.types import Array, Floats, Ints
 from seqkern.kernels.capabilities import Tables
-from seqkern.kernels.kernel_operator import JoinedOperator, KernelOperator, Table, check_length
+from seqkern.kernels.kernel_operator import KernelOperator, Table, check_length
 from seqkern.kernels.kmer import _hamming, _kmers, _tables
 from seqkern.kernels.kmer import _tables as loops
 from seqkern.kernels.kmer.hamming import (
@@ -40,7 +40,6 @@ from seqkern.kernels.kmer.hamming import (
     eigenvalues,
     list_sizes,
     own_costs,
-    part_bits,
     reflect,
     residue_factors,
 )
@@ -230,8 +229,6 @@ LARGEST_WINDOW_WEIGHT = 255
 LOOK_UPS_TO_COPY = 4  # entries of the table that are copied in the time of one look-up
 THREADED_WINDOWS = 1 << 20  # fewer are not worth a thread
 NO_WEIGHTS = np.zeros(0, dtype=np.uint8)
-# every page at once, where the system can
-MAPPED = {"flags": mmap.MAP_SHARED | mmap.MAP_POPULATE, "prot": mmap.PROT_READ}
 
 Codes = npt.NDArray[np.uint16 | np.uint32]
 Lists = tuple[Codes, npt.NDArray[np.uint8], npt.NDArray[np.uint32], Ints, int, int, int]
@@ -249,54 +246,63 @@ class HammingOperator(KernelOperator):
 
     def __init__(self, kernel: "HammingAdditive", X: SequenceSet, length: int, squares: "Floats | None" = None) -> None:
         size, both_strands = X.alphabet.size, kernel.reverse_complement
-        values, window_weights = kernel._pair_weights(size, length), kernel._window_weights(X, length)
+        values = kernel._pair_weights(size, length)
         check_table(size, length)
         complement = X.alphabet.complement_codes[:size] if both_strands else None
         self.transform = LmerTransform(size, length, values, complement)
-        self.n_weights, self.n_threads = size**length, kernel.n_threads
+        self.n, self.n_weights, self.n_threads = len(X), size**length, kernel.n_threads
         self.tables: object = object()
         self.alphabet = X.alphabet
         self.counts: dict[str, int] = {}
         self.folded = length if self.transform.is_dna and both_strands and length % 2 else 0
         self.space = self.n_weights // (2 if self.folded else 1)
-        self._list_codes(X, length, size, _as_bytes(window_weights))
-        if squares is None:
-            threads = GIVEN_THREADS.get() or self.n_threads
-            squares = own_values(X, length, values, both_strands, window_weights, threads)
-        self.squares = squares
-
-    def _list_codes(self, X: SequenceSet, length: int, size: int, given: npt.NDArray[np.uint8]) -> None:
+        self.lmers, own = self, self.transform.eigenvalues
+        self.definite = own.min() > -DEFINITE * own.max()
+        self.bits, _, need = list_sizes(size, length, X.lengths, both_strands)
         longest = np.zeros(max(0, int(X.lengths.max(initial=0)) - length + 1), dtype=np.int64)
-        windows = float(np.maximum(X.lengths - length + 1, 0).mean()) if len(X) else 0.0
-        self.bits = part_bits(self.space, windows)
-        where = X.codes, X.starts, X.stops, length, size, self.folded, self.bits, longest
+        where = length, size, self.folded, self.bits, longest
         numbers = np.zeros(((self.space - 1) >> self.bits) + 1, dtype=np.int64)
-        _tables.count_codes(*where, numbers)
+        _tables.count_codes(X.codes, X.starts, X.stops, *where, numbers)
         if numbers.max(initial=0) > LARGEST_LIST:
             raise SequenceError(
                 f"{numbers.sum()} l-mers are too many for one operator", remedy="train on fewer sequences"
             )
         self.base = np.concatenate(([0], np.cumsum(numbers)))
-        self.codes: Codes = np.empty(self.base[-1], dtype=np.uint16 if self.bits <= PART_BITS else np.uint32)
-        self.window_weights = np.empty(len(given), dtype=np.uint8)
-        self.ends = np.empty((len(numbers), len(X) + 1), dtype=np.uint32)
-        _tables.list_codes(*where, self.base[:-1].copy(), given, self.codes, self.window_weights, self.ends)
-        self.n, self.lmers, values = len(X), self, self.transform.eigenvalues
-        self.definite = values.min() > -DEFINITE * values.max()
-        self.stored: tuple[Any, ...] = ()
+        self._make_room(need > LISTS_IN_MEMORY)
+        cursor, found = self.base[:-1].copy(), []
+        chunks = 1 if self.pages is None else -(-need // STORED_LISTS)
+        for first, last in itertools.pairwise(np.linspace(0, len(X), chunks + 1).astype(int).tolist()):
+            some = X.take(slice(first, last))
+            weights = kernel._window_weights(some, length)
+            if weights is not None and not len(self.window_weights):
+                self.window_weights = np.empty(self.base[-1], dtype=np.uint8)
+            written = cursor, first, _as_bytes(weights), self.codes, self.window_weights, self.ends
+            _tables.list_codes(some.codes, some.starts, some.stops, *where, self.base, *written)
+            self._release()
+            if squares is None:
+                threads = GIVEN_THREADS.get() or self.n_threads
+                found.append(own_values(some, length, values, both_strands, weights, threads))
+        self.squares = np.concatenate(found) if squares is None else squares
+
+    def _make_room(self, stored: bool) -> None:
+        """Make the arrays of the lists, in memory or in a temporary file that is mapped into memory."""
+        shape = len(self.base) - 1, self.n + 1
+        kind = np.dtype(np.uint16 if self.bits <= PART_BITS else np.uint32)
+        before = 4 * math.prod(shape)
+        size = before + kind.itemsize * int(self.base[-1])
+        self.pages = _temporary_pages(size) if stored else None
+        memory = np.empty(size, dtype=np.uint8) if self.pages is None else self.pages
+        self.ends = np.frombuffer(memory, np.uint32, math.prod(shape)).reshape(shape)
+        self.codes: Codes = np.frombuffer(memory, kind, self.base[-1], before)
+        self.window_weights = NO_WEIGHTS
+
+    def _release(self) -> None:
+        """Leave stored lists to the system's cache of files."""
+        if self.pages is not None:
+            self.pages.madvise(mmap.MADV_DONTNEED)
 
     def __len__(self) -> int:
         return self.n
-
-    def store(self) -> "HammingOperator":
-        """Move the lists into a temporary file, which each pass maps into memory, and return the operator."""
-        shapes = [(array.dtype, array.shape, array.nbytes) for array in (self.ends, self.codes)]
-        self.stored = tempfile.TemporaryFile(), shapes  # noqa: SIM115 -- open as long as the operator
-        for array in (self.ends, self.codes):
-            array.tofile(self.stored[0])
-        self.stored[0].flush()
-        del self.codes, self.ends
-        return self
 
     def compact(self, table: Table) -> Table:
         """Return the entries of a table from `collect` that can differ from 0."""
@@ -359,14 +365,14 @@ class HammingOperator(KernelOperator):
         check_length(values, len(self), "coefficients")
         rows = np.flatnonzero(values)
         table = (np.zeros if self.folded else np.empty)(self.n_weights, dtype=self.dtype)
-        lists = self._lists()
-        parts = len(lists[2])
 
         def collect(first: int, last: int) -> None:
             scratch = np.empty(min(self.space, 1 << self.bits))
-            _tables.collect(*lists, rows, values, first, last, scratch, table)
+            for part in range(first, last):
+                _tables.collect(*self._lists, rows, values, part, part + 1, scratch, table)
+                self._release()
 
-        self._share(collect, parts, len(rows))
+        self._share(collect, len(self.ends), len(rows))
         return table
 
     def spread(self, table: Table) -> None:
@@ -383,24 +389,21 @@ class HammingOperator(KernelOperator):
         weights = np.ascontiguousarray(weights)
         # the parts of the table are copied, unless few l-mers are looked up
         copied = self.base[-1] * len(rows) * LOOK_UPS_TO_COPY > self.space * len(self)
-        lists = self._lists()
+        step = len(self.ends) if self.pages is None else 1
+        out[:] = 0
+        for part in range(0, len(self.ends), step):
 
-        def dots(first: int, last: int) -> None:
-            scratch = np.empty(min(self.space, 1 << self.bits) if copied else 0)
-            _tables.dots(*lists, rows[first:last], weights, scratch, out[first:last])
+            def dots(first: int, last: int, part: int = part) -> None:
+                scratch = np.empty(min(self.space, 1 << self.bits) if copied else 0)
+                _tables.dots(*self._lists, rows[first:last], weights, part, part + step, scratch, out[first:last])
 
-        self._share(dots, len(rows), len(rows))
+            self._share(dots, len(rows), len(rows))
+            self._release()
         return out
 
+    @property
     def _lists(self) -> Lists:
-        if self.stored:
-            file, ((kind, shape, at), (code, count, size)) = self.stored
-            pages = mmap.mmap(file.fileno(), at + size, **MAPPED)  # until the arrays are gone
-            ends = np.frombuffer(pages, kind, math.prod(shape)).reshape(shape)
-            codes = np.frombuffer(pages, code, math.prod(count), at)
-        else:
-            codes, ends = self.codes, self.ends
-        return codes, self.window_weights, ends, self.base, self.folded, self.bits, self.space
+        return self.codes, self.window_weights, self.ends, self.base, self.folded, self.bits, self.space
 
     def _threads(self, work: float) -> int:
         """Return the number of threads to use for `work` windows or table entries."""
@@ -417,18 +420,15 @@ class HammingOperator(KernelOperator):
         in_threads([lambda first=a, last=b: work(first, last) for a, b in itertools.pairwise(bounds)], threads)
 
 
-def in_parts(kernel: "HammingAdditive", X: SequenceSet, length: int) -> KernelOperator:
-    """Return the HammingOperator of a kernel, in parts with stored lists if these are large."""
-    need = list_sizes(X.alphabet.size, length, X.lengths, kernel.reverse_complement)[2]
-    if need <= LISTS_IN_MEMORY:
-        return HammingOperator(kernel, X, length)
+def _temporary_pages(size: int) -> mmap.mmap:
+    """Return a temporary file of `size` bytes, mapped into memory; it has no name."""
     folder = tempfile.gettempdir()
-    if shutil.disk_usage(folder).free < need:
-        text = f"lists of l-mers need {format_bytes(need)} of disk, more than is free"
+    if shutil.disk_usage(folder).free < size:
+        text = f"lists of l-mers need {format_bytes(size)} of disk, more than is free"
         raise SequenceError(text, file=folder, remedy="set TMPDIR to a folder on a larger disk")
-    bounds = np.linspace(0, len(X), -(-need // STORED_LISTS) + 1).astype(int).tolist()
-    some = (X.take(slice(*span)) for span in itertools.pairwise(bounds))
-    return JoinedOperator([HammingOperator(kernel, part, length).store() for part in some])
+    with tempfile.TemporaryFile() as file:
+        file.truncate(size)
+        return mmap.mmap(file.fileno(), size)
 
 
 def check_rows(rows: Ints, n: int) -> Ints:
