@@ -21,6 +21,9 @@ from seqkern.kernels import _implicit
 Table: TypeAlias = npt.NDArray[Any]
 """Array of float64, or of float32 in single precision."""
 
+MANY, WIDEST = 1 << 17, 16
+"""Records, and entries of a table for each, from and up to which a fit's directions are tables over l-mers."""
+
 
 class KernelOperator:
     """Products with K(X, X), or with K(Y, X) where Y and X are parts of one operator.

@@ -319,11 +319,13 @@ def _raw_chunks(
                 n_gaps = _strip(strings) if policies.gaps == "strip" else 0
                 n_stops = sum(string.endswith("*") for string in strings) if stops else 0
                 strings = [string.removesuffix("*") for string in strings] if n_stops else strings
-                raw = _raw(name, file, number, headers, strings, (n_gaps, n_stops))
-                if policies.ids != "number" and "" in raw.first_words:
-                    place = number - before_file + raw.first_words.index("") + 1
+                first_words = [header.split(None, 1)[0] if header.strip() else "" for header in headers]
+                if policies.ids != "number" and "" in first_words:
+                    place = number - before_file + first_words.index("") + 1
                     raise SequenceError(f"header {place} has no id", remedy="write '>id', or add --ids number")
-                yield raw
+                lengths = np.fromiter(map(len, strings), dtype=np.int64, count=len(strings))
+                text = to_bytes("".join(strings))
+                yield _Raw(name, file, number, first_words, headers, lengths, text, n_gaps, n_stops)
                 number += len(headers)
 
 
@@ -374,13 +376,6 @@ def _strip(strings: list[str]) -> int:
     before = sum(map(len, strings))
     strings[:] = [string.translate(NO_GAPS) for string in strings]
     return before - sum(map(len, strings))
-
-
-def _raw(name: str, file: int, before: int, headers: list[str], strings: list[str], removed: tuple[int, int]) -> _Raw:
-    """Return a `_Raw` of some records; `before` records were read earlier."""
-    lengths = np.fromiter(map(len, strings), dtype=np.int64, count=len(strings))
-    first_words = [header.split(None, 1)[0] if header.strip() else "" for header in headers]
-    return _Raw(name, file, before, first_words, headers, lengths, to_bytes("".join(strings)), *removed)
 
 
 # ---- codes -----------------------------------------------------------------------------------------------

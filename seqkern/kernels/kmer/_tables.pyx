@@ -441,8 +441,7 @@ def list_codes(
         The number of the first of these records.
     given : (windows,) or (0,)
         The weight of each l-mer, in the order of the records.
-    codes : (windows,)
-    weights : as `given`, in the order of `codes`
+    codes, weights : (windows,)
     ends : (parts, n + 1)
         Where the codes of each record end, counted from the start of the list; the first is 0.
     """
@@ -548,7 +547,6 @@ def collect(
     rows : (m,)
         The records that count, ascending.
     values : (n,)
-    first, last : int
     part_table : (2^bits,)
         Scratch.
     table : (letters^length,)

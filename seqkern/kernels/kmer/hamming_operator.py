@@ -12,7 +12,7 @@ import mmap
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
-from functools import cached_property
+from functools import cached_property, reduce
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
@@ -208,12 +208,8 @@ class LmerTransform:
             _tables.multiply_columns(table, high, width, first, last, factors, strip, level)
 
         for work, items in ((rows, 4**high), (columns, width), (rows, 4**high)):
-            bounds = [items * thread // n_threads for thread in range(n_threads + 1)]
-            if n_threads == 1:
-                work(0, items)
-            else:
-                spans = itertools.pairwise(bounds)
-                in_threads([lambda a=a, b=b, work=work: work(a, b) for a, b in spans], n_threads)
+            spans = itertools.pairwise([items * thread // n_threads for thread in range(n_threads + 1)])
+            in_threads([lambda a=a, b=b, work=work: work(a, b) for a, b in spans], n_threads)
 
     def _other_strand(self, table: Table, complement: npt.NDArray[np.uint8]) -> Table:
         """Return the table with each l-mer replaced by its reverse complement."""
@@ -256,9 +252,9 @@ class HammingOperator(KernelOperator):
         self.counts: dict[str, int] = {}
         self.folded = length if self.transform.is_dna and both_strands and length % 2 else 0
         self.space = self.n_weights // (2 if self.folded else 1)
-        self.lmers, own = self, self.transform.eigenvalues
-        self.definite = own.min() > -DEFINITE * own.max()
-        self.bits, _, need = list_sizes(size, length, X.lengths, both_strands)
+        self.lmers, levels = self, self.transform.eigenvalues
+        self.definite = levels.min() > -DEFINITE * levels.max()
+        self.bits, _, _, need = list_sizes(size, length, X.lengths, both_strands)
         longest = np.zeros(max(0, int(X.lengths.max(initial=0)) - length + 1), dtype=np.int64)
         where = length, size, self.folded, self.bits, longest
         numbers = np.zeros(((self.space - 1) >> self.bits) + 1, dtype=np.int64)
@@ -269,20 +265,23 @@ class HammingOperator(KernelOperator):
             )
         self.base = np.concatenate(([0], np.cumsum(numbers)))
         self._make_room(need > LISTS_IN_MEMORY)
-        cursor, found = self.base[:-1].copy(), []
+        self.window_weights: npt.NDArray[np.uint8] = NO_WEIGHTS
+        cursor, found, threads = self.base[:-1].copy(), [], GIVEN_THREADS.get() or self.n_threads
         chunks = 1 if self.pages is None else -(-need // STORED_LISTS)
         for first, last in itertools.pairwise(np.linspace(0, len(X), chunks + 1).astype(int).tolist()):
             some = X.take(slice(first, last))
             weights = kernel._window_weights(some, length)
             if weights is not None and not len(self.window_weights):
                 self.window_weights = np.empty(self.base[-1], dtype=np.uint8)
-            written = cursor, first, _as_bytes(weights), self.codes, self.window_weights, self.ends
-            _tables.list_codes(some.codes, some.starts, some.stops, *where, self.base, *written)
+            given, own, base = _as_bytes(weights), self.window_weights, self.base
+            _tables.list_codes(
+                some.codes, some.starts, some.stops, *where, base, cursor, first, given, self.codes, own, self.ends
+            )
             self._release()
             if squares is None:
-                threads = GIVEN_THREADS.get() or self.n_threads
                 found.append(own_values(some, length, values, both_strands, weights, threads))
         self.squares = np.concatenate(found) if squares is None else squares
+        self._lists: Lists = self.codes, self.window_weights, self.ends, self.base, self.folded, self.bits, self.space
 
     def _make_room(self, stored: bool) -> None:
         """Make the arrays of the lists, in memory or in a temporary file that is mapped into memory."""
@@ -294,7 +293,6 @@ class HammingOperator(KernelOperator):
         memory = np.empty(size, dtype=np.uint8) if self.pages is None else self.pages
         self.ends = np.frombuffer(memory, np.uint32, math.prod(shape)).reshape(shape)
         self.codes: Codes = np.frombuffer(memory, kind, self.base[-1], before)
-        self.window_weights = NO_WEIGHTS
 
     def _release(self) -> None:
         """Leave stored lists to the system's cache of files."""
@@ -324,34 +322,32 @@ class HammingOperator(KernelOperator):
         of them, has nearly the same sum over a record at all l − s + 1 places in an l-mer: two of them differ by the
         distance of the places, as a share of the windows.
         """
-        size, length, own = self.transform.size, self.transform.length, self.transform.eigenvalues
-        sizes = [math.comb(length, m) * (size - 1.0) ** m for m in range(length + 1)]
-        strength *= (1 if self.transform.complement is None else 2) / float(own @ sizes)
+        size, length = self.transform.size, self.transform.length
+        # by the number of positions on which a function depends
+        factors = self.transform.eigenvalues[
+            reduce(np.add.outer, [np.minimum(np.arange(size), 1, dtype=np.int8)] * length).reshape(-1)
+        ]
+        factors *= strength * (1 if self.transform.complement is None else 2) / factors.sum()
         windows = max(length, self.base[-1] / max(1, len(self)))
-        levels = np.zeros(1, dtype=np.uint8)  # number of positions on which a function depends
-        for _ in range(length):
-            levels = np.add.outer(np.minimum(np.arange(size, dtype=np.uint8), 1), levels).reshape(-1)
         self.transform.fold(table)
         self.transform.reflect(table)
-        table[0] /= 1 + strength * windows * own[0]
+        table[0] /= 1 + windows * factors[0]
         for span in range(1, length + 1):
             first, shape = size**span // size**2, (size ** (span - 1), size)
             places = [table[: size ** (span + j)].reshape(*shape, -1)[first:, 1:, 0] for j in range(length - span + 1)]
             apart = np.abs(np.subtract.outer(np.arange(len(places)), np.arange(len(places))))
             common, axes = np.linalg.eigh(1 - apart / windows)
             values = axes.T @ np.stack([place.reshape(-1) for place in places])
-            values /= 1 + np.outer(common, strength * own[levels[: size**span].reshape(shape)[first:, 1:].reshape(-1)])
+            values /= 1 + np.outer(common, factors[: size**span].reshape(shape)[first:, 1:])
             for place, mixed in zip(places, axes @ values, strict=True):
                 place[...] = mixed.reshape(place.shape)
         self.transform.reflect(table)
 
     def tally(self, table: Table) -> Tally:
         """Return the sums of a TableModel, as from `add_windows`, for a table of coefficients."""
-        alphabet, length, both = self.alphabet, self.transform.length, self.transform.complement is not None
-        if not both:
-            return [table.copy()]
-        first = first_of_pairs(alphabet, length)
-        return [(table + table[reverse_complements(alphabet, length)])[first]]
+        whole, both = table.copy(), self.transform.complement is not None
+        self.transform.fold(whole)
+        return [whole[first_of_pairs(self.alphabet, self.transform.length)] if both else whole]
 
     def with_tables(self, dtype: npt.DTypeLike) -> "HammingOperator":
         """Return the same operator with tables of precision `dtype`."""
@@ -401,10 +397,6 @@ class HammingOperator(KernelOperator):
             self._release()
         return out
 
-    @property
-    def _lists(self) -> Lists:
-        return self.codes, self.window_weights, self.ends, self.base, self.folded, self.bits, self.space
-
     def _threads(self, work: float) -> int:
         """Return the number of threads to use for `work` windows or table entries."""
         threads = available_threads(GIVEN_THREADS.get() or self.n_threads)
@@ -412,10 +404,7 @@ class HammingOperator(KernelOperator):
 
     def _share(self, work: Callable[[int, int], None], items: int, rows: int) -> None:
         """Call ``work(first, last)`` for ranges of `items`, one for each thread."""
-        threads = min(items, self._threads(self.base[-1] * rows / max(1, len(self))))
-        if threads <= 1:
-            work(0, items)
-            return
+        threads = max(1, min(items, self._threads(self.base[-1] * rows / max(1, len(self)))))
         bounds = np.linspace(0, items, threads + 1).astype(int).tolist()
         in_threads([lambda first=a, last=b: work(first, last) for a, b in itertools.pairwise(bounds)], threads)
 

@@ -11,7 +11,7 @@ from seqkern.core.errors import ParameterError
 from seqkern.core.progress import progress_counter
 from seqkern.core.threads import one_thread
 from seqkern.core.types import Array, Floats
-from seqkern.kernels.kernel_operator import KernelOperator
+from seqkern.kernels.kernel_operator import MANY, WIDEST, KernelOperator
 from seqkern.solvers.contract import Solver
 from seqkern.solvers.products.losses import Hinge, Loss, Squared, best_bias
 from seqkern.solvers.shared import KernelExpansion
@@ -137,9 +137,6 @@ class ProductSpace:
                 array[: len(basis), start : start + 4096] = basis @ part
         self.size = len(basis)
         return kept @ basis.T
-
-
-MANY, WIDEST = 1 << 17, 8  # Records, and entries of a table for each, from and up to which it is a space of tables
 
 
 class TableSpace(ProductSpace):
