@@ -96,14 +96,10 @@ class ProductSpace:
         return square, parts
 
     def _append(self, direction: Floats, image: Floats) -> None:
-        """Append a row to both arrays, which grow by half when full."""
+        """Append a row to both arrays; they grow without a copy where the system can, as no view of them lives."""
         if self.size == len(self._directions):
-            room = min(self.most, self.size + max(8, self.size // 2))
-            for name in ("_directions", "_images"):
-                array = getattr(self, name)
-                grown = np.empty((room, array.shape[1]), array.dtype)
-                grown[: self.size] = array
-                setattr(self, name, grown)
+            for array in (self._directions, self._images):
+                array.resize((self.size + 1, array.shape[1]), refcheck=False)
         self._directions[self.size], self._images[self.size] = direction, image
         self.size += 1
 
