@@ -9,6 +9,7 @@ import copy
 import itertools
 import math
 import mmap
+import os
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
@@ -417,6 +418,8 @@ def _temporary_pages(size: int) -> mmap.mmap:
         raise SequenceError(text, file=folder, remedy="set TMPDIR to a folder on a larger disk")
     with tempfile.TemporaryFile() as file:
         file.truncate(size)
+        if hasattr(os, "posix_fallocate"):  # a full disk must be noticed here: a write to a page cannot fail
+            os.posix_fallocate(file.fileno(), 0, size)
         return mmap.mmap(file.fileno(), size)
 
 
