@@ -112,6 +112,9 @@ def merge_groups(n: int, *partitions: npt.ArrayLike | None, pairs: npt.ArrayLike
     return connected(int(group.max()) + 1, np.concatenate(links))[group]
 
 
+PAIRS = 1 << 22
+
+
 def connected(n: int, pairs: npt.ArrayLike) -> Indices:
     """Return the connected component of each of n nodes, numbered in the order of their first nodes.
 
@@ -123,9 +126,12 @@ def connected(n: int, pairs: npt.ArrayLike) -> Indices:
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 
-    ends = np.asarray(pairs, dtype=np.int64).reshape(-1, 2)
-    graph = coo_array((np.ones(len(ends)), tuple(ends.T)), shape=(n, n))
-    return _numbered(connected_components(graph, directed=False)[1])
+    ends, part = np.asarray(pairs, dtype=np.int64).reshape(-1, 2), np.arange(n)
+    for begin in range(0, len(ends), PAIRS):  # a graph takes five times the memory of its pairs
+        own = part[ends[begin : begin + PAIRS]]
+        graph = coo_array((np.ones(len(own), dtype=bool), tuple(own.T)), shape=(n, n))
+        part = connected_components(graph, directed=False)[1][part]
+    return _numbered(part)
 
 
 def _numbered(partition: Array) -> Indices:
