@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from seqkern.cli.output import check_result_folder, log, log_counts, naming_file, result_folder
+from seqkern.cli.output import check_result_folder, log_counts, naming_file, result_folder
 from seqkern.cli.requests_studies import AuditRequest
 from seqkern.cli.wrong_files import bases_beside_proteins, check_twice
 from seqkern.core.archive import atomic_write
@@ -43,9 +43,7 @@ def run(request: AuditRequest) -> None:
         with atomic_write(output / "index.html", "w") as file:
             file.write(page)
     print(output / "index.html")
-    print(found.verdict)
-    if found.remark:
-        log(found.remark)
+    print(found.verdict, *filter(None, [found.relations.links.remark]), sep="\n")
 
 
 def _audit(request: AuditRequest, parts: Parts, scores: bool) -> Audit:

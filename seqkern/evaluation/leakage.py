@@ -163,11 +163,6 @@ class Links:
         """Return which pairs are of these kinds."""
         return np.isin(self.kind, [KINDS.index(kind) for kind in kinds])
 
-    @property
-    def kinds(self) -> npt.NDArray[np.str_]:
-        """The kinds as words."""
-        return np.array(KINDS)[self.kind]
-
     def groups(self) -> Indices:
         """Return the group of each sample, shape (n,): samples linked directly or indirectly share a group."""
         first = np.unique(self.identical, return_index=True)[1]
@@ -198,8 +193,8 @@ def find_links(
     >>> from seqkern import SequenceSet
     >>> from seqkern.evaluation.leakage import find_links
     >>> links = find_links(SequenceSet.from_strings(["GATTACA", "CCGATTACATT", "TTTTTTT"], "dna"))
-    >>> links.pairs.tolist(), links.kinds.tolist()
-    ([[0, 1]], ['contained'])
+    >>> links.pairs.tolist(), links.of("contained").tolist()
+    ([[0, 1]], [True])
     """
     automatic = identity == "auto"
     limit: Any = None if automatic else identity
@@ -228,13 +223,11 @@ def find_links(
     if identity is None:
         return links
     strands = None if automatic and not reverse_complement else reverse_complement
-    before = int((first < queries).sum())
-    found = find_similar(own, identity=limit, both_strands=strands, n_threads=n_threads, queries=before)
+    queries = int((first < queries).sum())
+    found = find_similar(own, identity=limit, both_strands=strands, n_threads=n_threads, queries=queries)
     # both are sorted, and there may be very many similar pairs
-    keys, known = found.pairs @ (len(own), 1), np.sort(ends, axis=1) @ (len(own), 1)
-    new = np.ones(len(keys), dtype=bool)
-    at = np.searchsorted(keys, known)
-    new[at[np.append(keys, -1)[at] == known]] = False
+    keys = found.pairs @ (len(own), 1)
+    new = ~np.isin(keys, np.sort(ends, axis=1) @ (len(own), 1))
     at = np.searchsorted(keys[new], ends @ (len(own), 1))
     kinds = np.where(found.shared[new], *(np.int8(KINDS.index(kind)) for kind in ("overlapping", "similar")))
     return Links(

@@ -425,11 +425,6 @@ class Audit:
         return count_findings(self.parts, self.relations, self.within)
 
     @property
-    def remark(self) -> str:
-        """What was not compared; empty if all was."""
-        return self.relations.links.remark
-
-    @property
     def verdict(self) -> str:
         """The verdict in one sentence."""
         return verdict(self.parts, self.relations, self.findings, self.scores)

@@ -2,7 +2,7 @@
 
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 from libc.stdlib cimport free, malloc
-from libc.string cimport memcpy, memset
+from libc.string cimport memcpy
 
 import numpy as np
 
@@ -72,8 +72,7 @@ cdef extern from "_seeds.h" nogil:
         const uint8_t *bad
         const int32_t *rank
         uint8_t *often
-        int often_bits, pattern, strands, shift
-    void prepare_seeds(seed_search *w)
+        int pattern, strands, shift
     void collect_seeds(
         const seed_search *w, int sampled, uint64_t parts, uint64_t part, uint64_t *out, int64_t *counts)
     void sort_seeds(uint64_t *seeds, int64_t n, int top)
@@ -217,10 +216,9 @@ def count_seeds(
     counts = np.zeros(parts, dtype=np.int64)
     cdef int64_t[::1] view = counts
     cdef seed_search w
-    memset(&w, 0, sizeof(w))
+    w.shift = int(records.s.total).bit_length() + 1
     w.s, w.bad, w.rank, w.pattern, w.strands = &records.s, &bad[0], &rank[0], pattern, strands
     with nogil:
-        prepare_seeds(&w)
         collect_seeds(&w, sampled, parts, 0, NULL, &view[0])
     return counts
 
@@ -245,11 +243,9 @@ def segments(
     if rules is not None:
         scores.match, scores.mismatch, scores.drop, scores.least, scores.band, scores.most = rules[:6]
         scores.first, given = rules[6], &scores
-    memset(&w, 0, sizeof(w))
+    w.shift = int(records.s.total).bit_length() + 1
     w.s, w.bad, w.rank, w.pattern, w.strands, w.often = &records.s, &bad[0], &rank[0], pattern, strands, &often[0]
-    w.often_bits = (often.shape[0] * 8 - 1).bit_length()
     with nogil:
-        prepare_seeds(&w)
         seeds = <uint64_t *>malloc((n + 1) * sizeof(uint64_t))
         if seeds != NULL:
             collect_seeds(&w, given == NULL, parts, part, seeds, NULL)

@@ -16,10 +16,12 @@ both. */
 #define SCANNED 4096 /* places of a capped seed that a query is compared with by the bases around it, */
 #define ALIKE 8      /* and the most similar of them, which are extended */
 #define SAMPLED 3
+#define OFTEN_BITS 27 /* of the hash of a frequent seed */
 #define OFTEN 3 /* a seed is frequent if so many of its places are in a sample of one in 2^SAMPLED */
 
 /* 1111100101010000101010011111 and 0001110111101001011110111000 */
 static const uint32_t patterns[2] = {0xF950A9Fu, 0x1DE97B8u};
+static const uint64_t spread[2] = {0xFFC33300CCC3FFu, 0x3F3FCC33FCFC0u}; /* two bits for each base */
 
 typedef struct {
     /* records by their ranks; other: twice the rank, odd if the reverse complement is meant; stretch: of identical
@@ -32,20 +34,14 @@ typedef struct {
     const uint8_t *bad;  /* the bits of places where no seed starts */
     const int32_t *rank; /* of each record, by its sequence: the order of a file changes nothing */
     uint8_t *often;      /* the bits of hashes of frequent seeds */
-    int often_bits, pattern, strands, shift; /* shift: bits of a seed's place and strand */
-    uint64_t spread[2];
+    int pattern, strands, shift; /* shift: bits of a seed's place and strand */
 } seed_search;
 
 static uint64_t seed_hash(const seed_search *w, int pattern, uint64_t forward, uint64_t mirrored, int *turned) {
-    uint64_t code = forward & w->spread[pattern], reverse = mirrored & w->spread[pattern];
+    uint64_t code = forward & spread[pattern], reverse = mirrored & spread[pattern];
     *turned = w->strands == 2 && reverse < code;
     code = ((*turned ? reverse : code) + (uint64_t)pattern) * 0x9E3779B97F4A7C15u;
     return (code ^ code >> 29) * 0xBF58476D1CE4E5B9u;
-}
-
-static void prepare_seeds(seed_search *w) {
-    for (w->shift = 1; w->s->total >> (w->shift - 1);) w->shift++;
-    for (int t = 0; t < 2 * SPAN; t++) w->spread[t / SPAN] |= (uint64_t)(patterns[t / SPAN] >> t % SPAN & 1) * 3 << 2 * (t % SPAN);
 }
 
 /* Write the seeds of one part, or count those of all parts. A seed is the end of its hash, its place, its strand. */
@@ -74,7 +70,7 @@ static int is_frequent(const seed_search *w, int pattern, int64_t p, int mark) {
         forward = forward << 2 | w->s->codes[t];
         mirrored = mirrored >> 2 | (uint64_t)(3 - w->s->codes[t]) << (2 * (SPAN - 1));
     }
-    uint64_t bit = seed_hash(w, pattern, forward, mirrored, &turned) >> (64 - w->often_bits);
+    uint64_t bit = seed_hash(w, pattern, forward, mirrored, &turned) >> (64 - OFTEN_BITS);
     if (mark) w->often[bit >> 3] |= (uint8_t)(1 << (bit & 7));
     return IS_BAD(w->often, bit);
 }

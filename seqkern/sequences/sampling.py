@@ -112,9 +112,6 @@ def merge_groups(n: int, *partitions: npt.ArrayLike | None, pairs: npt.ArrayLike
     return connected(int(group.max()) + 1, np.concatenate(links))[group]
 
 
-PAIRS = 1 << 22
-
-
 def connected(n: int, pairs: npt.ArrayLike) -> Indices:
     """Return the connected component of each of n nodes, numbered in the order of their first nodes.
 
@@ -126,9 +123,10 @@ def connected(n: int, pairs: npt.ArrayLike) -> Indices:
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 
-    ends, part = np.asarray(pairs, dtype=np.int64).reshape(-1, 2), np.arange(n)
-    for begin in range(0, len(ends), PAIRS):  # a graph takes five times the memory of its pairs
-        own = part[ends[begin : begin + PAIRS]]
+    ends = np.asarray(pairs, dtype=np.int64).reshape(-1, 2)
+    part: Indices = np.arange(n)
+    for begin in range(0, len(ends), 1 << 22):  # a graph takes five times the memory of its pairs
+        own = part[ends[begin : begin + (1 << 22)]]
         graph = coo_array((np.ones(len(own), dtype=bool), tuple(own.T)), shape=(n, n))
         part = connected_components(graph, directed=False)[1][part]
     return _numbered(part)

@@ -318,13 +318,11 @@ def records_of(X: SequenceSet, both_strands: bool) -> _search.Records:
     parts = [X, X.reverse_complement()] if both_strands else [X]
     base = np.concatenate([[0], np.cumsum([len(part.codes) for part in parts])])[:-1]
     starts = np.stack([part.starts + b for part, b in zip(parts, base, strict=True)], axis=1).ravel()
-    bounds = np.concatenate(([0], np.cumsum(np.repeat(X.lengths + 1, len(parts)))))
-    codes, source = np.full(bounds[-1], END, dtype=np.uint8), np.concatenate([part.codes for part in parts])
-    for begin in range(0, len(starts), RECORDS):
-        lengths = np.diff(bounds[begin : begin + RECORDS + 1]) - 1
-        within = np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
-        to, source_at = (np.repeat(at[begin:][: len(lengths)], lengths) + within for at in (bounds, starts))
-        codes[to] = source[source_at]
+    lengths, source = np.repeat(X.lengths, len(parts)), np.concatenate([part.codes for part in parts])
+    bounds = np.concatenate(([0], np.cumsum(lengths + 1)))
+    codes, inside = np.full(bounds[-1], END, dtype=np.uint8), np.ones(bounds[-1], dtype=bool)
+    inside[bounds[1:] - 1] = False
+    codes[inside] = SequenceSet(source, starts, starts + lengths, (), X.alphabet).compact().codes
     return _records(codes, bounds, len(parts), X.alphabet.size, 1)
 
 
@@ -491,7 +489,7 @@ def _aligned_block(
 def kept_segments(folder: PathLike) -> Iterator[None]:
     """Keep the finished parts of searches in a folder until the work inside this context is done."""
     kept = CheckpointFolder(folder)
-    token = KEPT.set(kept.under("segments"))
+    token = KEPT.set(kept.under("blocks of segments"))
     try:
         with kept:
             yield
