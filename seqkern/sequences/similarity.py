@@ -134,8 +134,8 @@ PART, SHARES = 1 << 22, 32
 """K-mers sorted at once, and number of parts at most: those of very large sets are larger."""
 SEEDS, SPAN, SPACED = 1 << 24, 28, 2e7
 """Spaced seeds sorted at once, or a sixteenth; their span; chance hits of others from which DNA needs them."""
-RECORDS, LISTED = 1 << 16, 32
-"""Records whose pairs are aligned at once, and the number of later records that each is then compared with."""
+RECORDS, LISTED = 1 << 14, 32
+"""Records whose segments are read at once, and the number of later records that each is then compared with."""
 KEPT: ContextVar[Checkpoint | None] = ContextVar("kept_segments", default=None)
 """The finished parts of a search by spaced seeds."""
 STEP = 256
@@ -391,7 +391,7 @@ def spaced_pairs(
     lengths, longest = X.lengths[order], stretch or 1 << 30
     most = max(SEEDS, len(X.codes) // 16) // available_threads(n_threads or GIVEN_THREADS.get())
     with TemporaryDirectory() as folder:
-        kept = (KEPT.get() or Checkpoint(folder, "")).within(f"{X.digest()} {rules} {stretch}")
+        kept = (KEPT.get() or Checkpoint(folder, "")).within(f"{X.digest()} {rules} {stretch} {RECORDS}")
         tasks, keys = [], []
         for pattern in (0, 1):
             search = partial(_search.segments, records, bad, rank, often, pattern, strands)
@@ -407,7 +407,7 @@ def spaced_pairs(
         del often, bad, search, tasks, own
         block = partial(_aligned_block, kept, keys, records, order, needed, partial(_listed, longest, queries))
         aligned = in_threads([partial(block, at) for at in range(0, len(X), RECORDS)], n_threads, "similar sequences")
-    similar, shared = (np.concatenate(rows) for rows in zip(*aligned, strict=True))
+    similar, shared = map(np.concatenate, zip(*aligned, strict=True))
     return similar, shared, CAPPED.format(*capped) if capped[0] else ""
 
 
@@ -477,12 +477,17 @@ def _aligned_block(
     begin: int,
 ) -> tuple[Array, Array]:
     """Return the pairs of `RECORDS` records with enough identical residues, and their shared stretches."""
-    parts = [kept.get_arrays(key, str(begin).__eq__) or {} for key in keys]
-    rows, shared = listed(np.concatenate([part[str(begin)] for part in parts]))
-    same = _search.align(records, order, rows, BAND, needed)
-    rows, shared = (np.stack((own[:, 0], own[:, 1] >> 1, own[:, 4]), axis=1) for own in (rows, shared))
-    rows[:, 2] = same
-    return rows[same > 0], shared
+    parts = [(kept.get_arrays(key, str(begin).__eq__) or {})[str(begin)] for key in keys]
+    found = []
+    for at in range(begin, begin + RECORDS, max(1, RECORDS // 16)):  # a query has very many segments
+        ends = [np.searchsorted(part[:, 0], (at, at + max(1, RECORDS // 16))) for part in parts]
+        rows, shared = listed(np.concatenate([part[low:high] for part, (low, high) in zip(parts, ends, strict=True)]))
+        same = _search.align(records, order, rows, BAND, needed)
+        rows, shared = (np.stack((own[:, 0], own[:, 1] >> 1, own[:, 4]), axis=1) for own in (rows, shared))
+        rows[:, 2] = same
+        found.append((rows[same > 0], shared))
+    similar, shared = map(np.concatenate, zip(*found, strict=True))
+    return similar, shared
 
 
 @contextmanager
