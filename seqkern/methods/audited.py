@@ -386,7 +386,7 @@ def _effect(scores: Scores, total: int) -> str:
 
 LIBRARIES = 60_000_000
 """Bytes of the libraries imported on demand."""
-PER_RESIDUE, PER_STRAND, PER_RECORD, PER_TRAINED, PER_SPACED, KEPT_ON_DISK = 6, 8, 1000, 80, 2, 3
+PER_RESIDUE, PER_STRAND, PER_RECORD, PER_TRAINED, PER_SPACED, KEPT_ON_DISK = 6, 8, 1000, 80, 2, 5
 """Bytes of the searches, of the k-mers of training and test sequences, and of a search by spaced seeds in memory and
 in temporary files; see benchmarks/audit_memory.py."""
 
