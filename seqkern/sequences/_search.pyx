@@ -230,7 +230,7 @@ def segments(
     """Return int32 (m, 5): the segments found by the n seeds of one part.
 
     Columns: rank of the record, twice the other one's, odd if its reverse complement is meant, diagonal, score, and the
-    longest stretch of identical residues. Capped seeds and their places are added to `capped`. Without `rules`, mark the
+    longest stretch of identical residues. Capped seeds and places are added to `capped`. Without `rules`, mark the
     frequent seeds of a sample in `often`.
     """
     cdef search_rules scores
