@@ -128,7 +128,7 @@ def connected(n: int, pairs: npt.ArrayLike) -> Indices:
     for begin in range(0, len(ends), 1 << 22):  # a graph takes five times the memory of its pairs
         own = part[ends[begin : begin + (1 << 22)]]
         graph = coo_array((np.ones(len(own), dtype=bool), tuple(own.T)), shape=(n, n))
-        part = connected_components(graph, directed=False)[1][part]
+        part = connected_components(graph, directed=False)[1].astype(np.int64)[part]
     return _numbered(part)
 
 
