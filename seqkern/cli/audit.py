@@ -43,7 +43,7 @@ def run(request: AuditRequest) -> None:
         with atomic_write(output / "index.html", "w") as file:
             file.write(page)
     print(output / "index.html")
-    print(found.verdict)
+    print(found.verdict, *filter(None, [found.relations.links.remark]), sep="\n")
 
 
 def _audit(request: AuditRequest, parts: Parts, scores: bool) -> Audit:

@@ -70,7 +70,8 @@ def run(request: FoldsRequest) -> None:
             foldset = make_folds(task.labels, dataset.X, method, task=task.name, roles=task.split, **kept, **chosen)
         fold_sets.append(foldset)
         where = grouping_place(together, method, chosen)
-        similar.append((groups, similar_row(task.name, groups, where, foldset.remarks)))
+        remarks = filter(None, (*foldset.remarks, links.remark))
+        similar.append((groups, similar_row(task.name, groups, where, [*remarks])))
         if residues is None:
             leaks += leakage_rows(links, foldset, task.labels)
         else:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -73,10 +74,10 @@ class Checkpoint:
                     raise
         note_kept()
 
-    def get_arrays(self, key: str) -> Arrays | None:
-        """Return stored arrays; None if nothing was stored, or the arrays are corrupted."""
+    def get_arrays(self, key: str, wanted: Callable[[str], bool] = lambda name: True) -> Arrays | None:
+        """Return stored arrays, all or the `wanted` ones; None if nothing was stored, or they are corrupted."""
         try:
-            _, found = load_archive(self._path(key).with_suffix(".npz"))
+            _, found = load_archive(self._path(key).with_suffix(".npz"), wanted=wanted)
         except FileError:
             return None
         note_kept()

@@ -4,7 +4,7 @@
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from seqkern.core.checks import check_integer, check_real
 from seqkern.core.tsv import write_tsv
-from seqkern.core.types import Codes, Floats, Indices, Ints, PathLike
+from seqkern.core.types import Bools, Codes, Floats, Indices, Ints, PathLike
 from seqkern.evaluation.folds import UNCHANGED, FoldSet, Split
 from seqkern.formats.residues import Residues
 from seqkern.sequences.joining import compared
@@ -157,11 +157,11 @@ class Links:
     identity: Floats
     aligned: bool = True  # False if the set was too large to align similar sequences
     library: Library | None = None  # The variants of one parent, where similarity was sought without a limit
+    remark: str = ""  # What was not compared, if anything
 
-    @property
-    def kinds(self) -> npt.NDArray[np.str_]:
-        """The kinds as words."""
-        return np.array(KINDS)[self.kind]
+    def of(self, *kinds: str) -> Bools:
+        """Return which pairs are of these kinds."""
+        return np.isin(self.kind, [KINDS.index(kind) for kind in kinds])
 
     def groups(self) -> Indices:
         """Return the group of each sample, shape (n,): samples linked directly or indirectly share a group."""
@@ -193,8 +193,8 @@ def find_links(
     >>> from seqkern import SequenceSet
     >>> from seqkern.evaluation.leakage import find_links
     >>> links = find_links(SequenceSet.from_strings(["GATTACA", "CCGATTACATT", "TTTTTTT"], "dna"))
-    >>> links.pairs.tolist(), links.kinds.tolist()
-    ([[0, 1]], ['contained'])
+    >>> links.pairs.tolist(), links.of("contained").tolist()
+    ([[0, 1]], [True])
     """
     automatic = identity == "auto"
     limit: Any = None if automatic else identity
@@ -205,34 +205,40 @@ def find_links(
     if not isinstance(X, SequenceSet):
         classes = _identical_rows(X.values) if isinstance(X, FeatureTable) else np.arange(len(X))
         return Links(classes, np.zeros((0, 2), dtype=np.int64), np.zeros(0, dtype=np.int8), np.zeros(0))
-    X = compared(X)
+    X = compared(X).replace(tracks={}).compact()
     keys = digests(X)
     if reverse_complement:
         other = digests(X, turned=True)
         keys = np.where(keys < other, keys, other)
     classes = merge_groups(len(X), keys)
     first = np.unique(classes, return_index=True)[1]
-    own = X.take(first).compact()
+    own = X if len(first) == len(X) else X.take(first)
     inner: list[tuple[int, int]] = []
     if contained and len(own) and own.lengths.min() < own.lengths.max():
         shortest = chance_length(own) if min_length is None else min_length
         for turned in (False, True)[: 1 + reverse_complement]:
             inner += contained_pairs(own, own, shortest, turned=turned)
     ends = np.unique(np.array(inner, dtype=np.int64).reshape(-1, 2), axis=0)
-    kinds, shares, aligned = np.full(len(ends), KINDS.index("contained")), np.ones(len(ends)), True
-    if identity is not None:
-        strands = None if automatic and not reverse_complement else reverse_complement
-        found = find_similar(
-            own, identity=limit, both_strands=strands, n_threads=n_threads, queries=int((first < queries).sum())
-        )
-        aligned = found.aligned
-        known = np.sort(ends, axis=1) @ (len(own), 1)
-        new = ~np.isin(found.pairs @ (len(own), 1), known)
-        ends, shares = np.concatenate((ends, found.pairs[new])), np.concatenate((shares, found.identity[new]))
-        kinds = np.concatenate((kinds, np.where(found.shared[new], *map(KINDS.index, ("overlapping", "similar")))))
-    order = np.lexsort((ends[:, 1], ends[:, 0]))
-    links = Links(classes, ends[order], kinds[order].astype(np.int8), shares[order], aligned)
-    return replace(links, library=find_library(X)) if automatic else links
+    links = Links(classes, ends, np.full(len(ends), KINDS.index("contained"), dtype=np.int8), np.ones(len(ends)))
+    if identity is None:
+        return links
+    strands = None if automatic and not reverse_complement else reverse_complement
+    queries = int((first < queries).sum())
+    found = find_similar(own, identity=limit, both_strands=strands, n_threads=n_threads, queries=queries)
+    # both are sorted, and there may be very many similar pairs
+    keys = found.pairs @ (len(own), 1)
+    new = ~np.isin(keys, np.sort(ends, axis=1) @ (len(own), 1))
+    at = np.searchsorted(keys[new], ends @ (len(own), 1))
+    kinds = np.where(found.shared[new], *(np.int8(KINDS.index(kind)) for kind in ("overlapping", "similar")))
+    return Links(
+        classes,
+        np.insert(found.pairs[new], at, ends, axis=0),
+        np.insert(kinds, at, links.kind),
+        np.insert(found.identity[new], at, links.identity),
+        found.aligned,
+        find_library(X) if automatic else None,
+        found.remark,
+    )
 
 
 def _identical_rows(values: Floats) -> Indices:

@@ -13,14 +13,13 @@ import numpy as np
 from seqkern.core.checks import check_integer
 from seqkern.core.errors import ParameterError, SequenceError
 from seqkern.core.types import Bools, Floats, Ints
-from seqkern.evaluation.leakage import Links, contained_pairs, find_links
+from seqkern.evaluation.leakage import Links, find_links
 from seqkern.sequences.labels import UNLABELLED
 from seqkern.sequences.sampling import choose_by_hash, connected, merge_groups
 from seqkern.sequences.sequence_set import SequenceSet
 from seqkern.sequences.similarity import (
     Nearest,
     by_spaced_seeds,
-    chance_length,
     digests,
     longest_across,
     longest_kmer,
@@ -204,8 +203,8 @@ class Relations:
         Identity above which sequences are similar; None for the default, which depends on their lengths.
     aligned : bool
         False if the parts were too large for alignments.
-    links : Links, optional
-        The links of all sequences, where one search found those within the parts too.
+    links : Links
+        The links of all sequences, within the parts too.
 
     Examples
     --------
@@ -222,9 +221,9 @@ class Relations:
     stretch: Ints
     k: int
     both_strands: bool
+    links: Links
     limit: float | None = None
     aligned: bool = True
-    links: Links | None = None
 
     @property
     def overlaps(self) -> Bools:
@@ -272,19 +271,18 @@ def find_relations(
     X, n = parts.X, parts.n_test
     both = X.alphabet.name == "dna" if both_strands is None else both_strands
     length = kmer_length(X, k)
+    limit = "auto" if identity is None else identity
+    links = find_links(X, identity=limit, reverse_complement=both, n_threads=n_threads, queries=n)
     copies = Copies(X, both)
     has = np.zeros((n, len(KINDS)), dtype=bool)
     row, share = np.full(n, -1, dtype=np.int64), np.zeros(n)
     candidates = [
         (copies.first_in(parts, copies.exact), np.ones(n)),
         (copies.first_in(parts, copies.turned), np.ones(n)),
-        (_contained(parts, both), np.ones(n)),
+        (_nearest(links, n, "contained").row, np.ones(n)),
     ]
-    links = None
     if by_spaced_seeds(X, match_chance(X), 1 + both, identity):
-        limit = "auto" if identity is None else identity
-        links = find_links(X, identity=limit, reverse_complement=both, n_threads=n_threads, queries=n)
-        near = _nearest(links, n)
+        near = _nearest(links, n, "contained", "similar")
     else:
         near = nearest_across(X, n, identity=identity, both_strands=both, n_threads=n_threads)
     stretches = longest_across(X, n, length, both_strands=both, n_threads=n_threads)
@@ -294,22 +292,26 @@ def find_relations(
         has[:, place] = found >= 0
         new = (found >= 0) & (row < 0)
         row[new], share[new] = found[new], shares[new]
-    return Relations(has, row, share, stretches.length, length, both, identity, near.aligned, links)
+    return Relations(has, row, share, stretches.length, length, both, links, identity, near.aligned)
 
 
-def _nearest(links: Links, n_test: int) -> Nearest:
-    """Return the most identical training sequence of each test sequence among similar and contained ones."""
+def _nearest(links: Links, n_test: int, *kinds: str) -> Nearest:
+    """Return the most identical training sequence of each test sequence by some kinds of links; copies are similar."""
     classes = links.identical
     example = np.full(int(classes.max()) + 1, -1, dtype=np.int64)
     example[classes[n_test:][::-1]] = np.arange(len(classes) - n_test)[::-1]
-    near = links.kinds != "overlapping"
-    own = np.arange(len(example))
-    query, other = (np.concatenate((links.pairs[near, end], links.pairs[near, 1 - end], own)) for end in (0, 1))
-    share = np.concatenate((links.identity[near], links.identity[near], np.ones(len(own))))
+    tested, near = np.zeros(len(example), dtype=bool), links.of(*kinds)
+    tested[classes[:n_test]] = True
+    own = np.flatnonzero(tested & (example >= 0) & ("similar" in kinds))
+    sides = [np.flatnonzero(near & tested[a] & (example[b] >= 0)) for a, b in (links.pairs.T, links.pairs.T[::-1])]
+    query, other = (
+        np.concatenate((own, *(links.pairs[rows, abs(end - turn)] for turn, rows in enumerate(sides))))
+        for end in (0, 1)
+    )
+    share = np.concatenate((np.ones(len(own)), *(links.identity[rows] for rows in sides)))
     order = np.lexsort((example[other], -share, query))
-    order = order[example[other[order]] >= 0]
     found, first = np.unique(query[order], return_index=True)
-    row, best = np.full(len(own), -1, dtype=np.int64), np.zeros(len(own))
+    row, best = np.full(len(example), -1, dtype=np.int64), np.zeros(len(example))
     row[found], best[found] = example[other[order[first]]], share[order[first]]
     return Nearest(row[classes[:n_test]], best[classes[:n_test]], links.aligned)
 
@@ -327,30 +329,6 @@ def kmer_length(X: SequenceSet, k: int | None) -> int:
     if k > most:
         raise ParameterError(f"k={k} is too large for this alphabet", remedy=f"choose at most {most}")
     return k
-
-
-def _contained(parts: Parts, both_strands: bool) -> Ints:
-    """Return the first training sequence that contains each test sequence or is contained in it; −1 if none."""
-    X, n = parts.X, parts.n_test
-    least = chance_length(X)
-    found = np.full(n, len(X), dtype=np.int64)
-    if X.lengths.min() == X.lengths.max():
-        return np.full(n, -1, dtype=np.int64)
-    tests, trained = (_distinct(X.take(rows)) for rows in (slice(0, n), slice(n, None)))
-    for turned in (False, True)[: 1 + both_strands]:
-        for short, long, of_test in ((tests, trained, True), (trained, tests, False)):
-            for i, j in contained_pairs(short[0], long[0], least, turned=turned):
-                test, train = (i, j) if of_test else (j, i)
-                rows = tests[1] == test
-                found[rows] = np.minimum(found[rows], trained[2][train])
-    return np.where(found < len(X), found, -1)
-
-
-def _distinct(X: SequenceSet) -> tuple[SequenceSet, Ints, Ints]:
-    """Return the distinct sequences, the index of each record among them, and the first record of each."""
-    number = Copies(X, False).exact
-    _, first, which = np.unique(number, return_index=True, return_inverse=True)
-    return X.take(first).compact(), which, first
 
 
 # The sequences used for training and testing: all of them, or a deterministic subset of a large part.
@@ -414,14 +392,10 @@ class Within:
     cluster: Ints  # shape (n,): Near-duplicates of both parts share a number, linked directly or indirectly
 
 
-def find_within(parts: Parts, relations: Relations, *, n_threads: int | None = None) -> Within:
+def find_within(parts: Parts, relations: Relations) -> Within:
     """Find relatives within each part, and clusters over both."""
-    both, limit = relations.both_strands, relations.limit
-    identity = "auto" if limit is None else limit
-    links = relations.links or find_links(parts.X, identity=identity, reverse_complement=both, n_threads=n_threads)
-    near = np.isin(links.kinds, ("contained", "similar"))
-    pairs, kinds = links.pairs[near], links.kinds[near]
-    copies = Copies(parts.X, both)
+    links, copies = relations.links, Copies(parts.X, relations.both_strands)
+    pairs = links.pairs[links.of("contained", "similar")]
     has, conflict = (np.zeros((len(parts.X), len(WITHIN)), dtype=bool) for _ in range(2))
     for test in (True, False):
         rows = np.flatnonzero(parts.is_test == test)
@@ -432,7 +406,7 @@ def find_within(parts: Parts, relations: Relations, *, n_threads: int | None = N
         conflict[rows, 1] = has[rows, 1] & exact.differs(turned, codes)
         classes = _Classes(links.identical, rows, codes)
         for place, kind in enumerate(WITHIN[2:], start=2):
-            own = pairs[kinds == kind]
+            own = links.pairs[links.of(kind)]
             own = own[np.all(classes.count[own] > 0, axis=1)]
             has[rows, place], conflict[rows, place] = classes.linked(own, links.identical[rows], codes)
     return Within(has, conflict, _clusters(parts, relations, links.identical, pairs))
@@ -560,13 +534,12 @@ def overlap_rows(parts: Parts, relations: Relations) -> Iterator[FindingRow]:
 def cluster_rows(parts: Parts, within: Within) -> list[FindingRow]:
     """Return a row for each cluster of near-duplicates, the largest first."""
     sizes = np.bincount(within.cluster)
-    order = np.argsort(within.cluster, kind="stable")
-    members = np.split(order, np.cumsum(sizes)[:-1])
+    order, ends = np.argsort(within.cluster, kind="stable"), np.cumsum(sizes)
     rows: list[FindingRow] = []
     for number in np.argsort(-sizes, kind="stable").tolist():
         if sizes[number] < 2:
             break
-        own = members[number]
+        own = order[ends[number] - sizes[number] : ends[number]]
         first = next(iter(own[~parts.is_test[own]].tolist()), int(own[0]))
         labels = Counter(parts.names[row] or "unknown" for row in own.tolist()) if parts.names else Counter[str]()
         rows.append(

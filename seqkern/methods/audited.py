@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from seqkern.core.errors import LabelError, SequenceError, TooLargeError
 from seqkern.core.memory import available_memory, default_limit_text, format_bytes, more_memory, parse_bytes
-from seqkern.core.progress import progress_bar
+from seqkern.core.progress import progress_bar, tell
 from seqkern.core.threads import GIVEN_THREADS, available_threads
 from seqkern.core.types import Bools, Floats, Ints, PathLike
 from seqkern.evaluation.auto import GAPPED, LENIENT, MASKED, Traits, traits_of
@@ -386,8 +386,9 @@ def _effect(scores: Scores, total: int) -> str:
 
 LIBRARIES = 60_000_000
 """Bytes of the libraries imported on demand."""
-PER_RESIDUE, PER_STRAND, PER_RECORD, PER_TRAINED, PER_SPACED = 6, 8, 1000, 80, 2
-"""Bytes of the searches, and of the k-mers of training and test sequences; see benchmarks/audit_memory.py."""
+PER_RESIDUE, PER_STRAND, PER_RECORD, PER_TRAINED, PER_SPACED, KEPT_ON_DISK = 6, 8, 1000, 80, 2, 5
+"""Bytes of the searches, of the k-mers of training and test sequences, and of a search by spaced seeds in memory and
+in temporary files; see benchmarks/audit_memory.py."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -474,8 +475,11 @@ def audit(
             remedy="audit a part of the training sequences",
             more=more_memory(memory_limit),
         )
+    if by_spaced_seeds(parts.X, match_chance(parts.X), 2, identity):
+        disk = format_bytes(KEPT_ON_DISK * int(parts.X.lengths.sum()))
+        tell(f"plan: at most {format_bytes(needed)} of memory and {disk} of temporary files")
     relations = find_relations(parts, k=k, identity=identity, both_strands=both_strands, n_threads=n_threads)
-    within = find_within(parts, relations, n_threads=n_threads)
+    within = find_within(parts, relations)
     found = score_parts(parts, relations, n_threads=n_threads) if scores else Scores()
     return Audit(parts, relations, within, found)
 
@@ -488,7 +492,7 @@ def audit_bytes(parts: Parts, scores: bool = True) -> int:
     trained = 18 * n * n + PER_TRAINED * n * residues // len(X) if scores and parts.names else 0
     if by_spaced_seeds(X, match_chance(X), strands, None):
         search = residues * PER_SPACED + len(X) * PER_RECORD // 2
-        search += 8 * min(residues, SEEDS) * available_threads(GIVEN_THREADS.get())
+        search += 8 * max(min(residues, SEEDS), residues // 16)
         return int(LIBRARIES + max(search, trained))
     seeds = 16 * min(MOST_CODES, X.alphabet.size * strands * residues**2 / HITS)
     sorting = 32 * min(residues, PART) * available_threads(GIVEN_THREADS.get())

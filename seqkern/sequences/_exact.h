@@ -17,7 +17,7 @@ typedef struct {
 } placed_kmer;
 
 #define IS_BAD(bad, p) ((bad)[(p) >> 3] >> ((p) & 7) & 1)
-#define INSIDE(s, record, p) ((p) >= (s)->starts[record] && (p) < (s)->starts[(record) + 1] - (s)->gap)
+#define INSIDE(s, record, p) ((p) >= (s)->starts[record] && (p) < (s)->ends[record] - (s)->gap)
 #define CODE(s, record, p) (INSIDE(s, record, p) ? (s)->codes[p] : END)
 
 /* The bit of p is 1 unless a k-mer of some complexity, without masked residues, starts at p. As in DUST, a k-mer is of
@@ -30,7 +30,7 @@ static int mark_bad(const search_set *s, int k, uint8_t *bad) {
     for (int32_t record = 0; record < s->records; record++) {
         int64_t run = 0, repeats = 0, code = 0, limit = 2 * (int64_t)(inside - 1);
         memset(counts, 0, (size_t)n_triplets * sizeof(int32_t));
-        for (int64_t p = s->starts[record]; p < s->starts[record + 1] - s->gap; p++) {
+        for (int64_t p = s->starts[record]; p < s->ends[record] - s->gap; p++) {
             if (s->codes[p] >= size) {
                 run = 0, repeats = 0, code = 0;
                 memset(counts, 0, (size_t)n_triplets * sizeof(int32_t));
@@ -60,7 +60,7 @@ static void collect_kmers(
     for (int32_t record = 0; record < s->records; record++) {
         uint64_t code = 0, mirrored = 0;
         int64_t run = 0;
-        for (int64_t p = s->starts[record]; p < s->starts[record + 1] - s->gap; p++) {
+        for (int64_t p = s->starts[record]; p < s->ends[record] - s->gap; p++) {
             uint64_t letter = s->codes[p];
             if (letter >= size) {
                 run = 0, code = 0, mirrored = 0;

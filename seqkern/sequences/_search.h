@@ -17,6 +17,7 @@ nothing. */
 typedef struct {
     const uint8_t *codes;
     const int64_t *starts; /* of each record, and where the next one would start */
+    const int64_t *ends;   /* of each record; where the next one starts, unless codes between them are left out */
     const int32_t *first;  /* the record of each `block`-th position */
     int64_t total;
     int32_t records;

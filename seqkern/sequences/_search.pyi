@@ -6,6 +6,7 @@ class Records:
         self,
         codes: npt.NDArray[np.uint8],
         starts: npt.NDArray[np.int64],
+        ends: npt.NDArray[np.int64],
         first: npt.NDArray[np.int32],
         strands: int,
         size: int,
@@ -42,19 +43,31 @@ def sharing(
     n: int,
 ) -> npt.NDArray[np.int32]: ...
 def count_seeds(
-    records: Records, bad: npt.NDArray[np.uint8], pattern: int, strands: int, sampled: bool, parts: int
+    records: Records,
+    bad: npt.NDArray[np.uint8],
+    rank: npt.NDArray[np.int32],
+    pattern: int,
+    strands: int,
+    sampled: bool,
+    parts: int,
 ) -> npt.NDArray[np.int64]: ...
 def segments(
     records: Records,
     bad: npt.NDArray[np.uint8],
+    rank: npt.NDArray[np.int32],
     often: npt.NDArray[np.uint8],
     pattern: int,
     strands: int,
     rules: tuple[int, ...] | None,
     parts: int,
     part: int,
-    counts: npt.NDArray[np.int64],
+    n: int,
+    capped: npt.NDArray[np.int64],
 ) -> npt.NDArray[np.int32]: ...
 def align(
-    records: Records, found: npt.NDArray[np.int32], band: int, needed: npt.NDArray[np.int32]
+    records: Records,
+    order: npt.NDArray[np.int64],
+    found: npt.NDArray[np.int32],
+    band: int,
+    needed: npt.NDArray[np.int32],
 ) -> npt.NDArray[np.int32]: ...

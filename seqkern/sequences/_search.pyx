@@ -2,7 +2,7 @@
 
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 from libc.stdlib cimport free, malloc
-from libc.string cimport memcpy, memset
+from libc.string cimport memcpy
 
 import numpy as np
 
@@ -11,6 +11,7 @@ cdef extern from "_search.h" nogil:
     ctypedef struct search_set:
         const uint8_t *codes
         const int64_t *starts
+        const int64_t *ends
         const int32_t *first
         int64_t total
         int32_t records
@@ -64,64 +65,50 @@ cdef extern from "_exact.h" nogil:
         int64_t n, pair_list *found)
 
 cdef extern from "_seeds.h" nogil:
-    int DIGIT
     ctypedef struct segment:
         pass
     ctypedef struct seed_search:
         const search_set *s
         const uint8_t *bad
+        const int32_t *rank
         uint8_t *often
-        int often_bits, pattern, strands, shift
-    void prepare_seeds(seed_search *w)
+        int pattern, strands, shift
     void collect_seeds(
         const seed_search *w, int sampled, uint64_t parts, uint64_t part, uint64_t *out, int64_t *counts)
-    void sorted_seeds(
-        const seed_search *w, int sampled, uint64_t parts, uint64_t part, uint64_t *seeds, int64_t *counts)
+    void sort_seeds(uint64_t *seeds, int64_t n, int top)
     int pair_seeds(
-        const seed_search *w, const search_rules *rules, const uint64_t *seeds, int64_t n, segment **items,
-        int64_t *count)
+        const seed_search *w, const search_rules *rules, uint64_t *seeds, int64_t n, segment **items, int64_t *count,
+        int64_t *capped)
     int align_segments(
-        const search_set *s, int32_t band, const int32_t *needed, const segment *items, int64_t n, int32_t longest,
-        int32_t *same)
+        const search_set *s, const int64_t *order, int32_t band, const int32_t *needed, const segment *items, int64_t n,
+        int32_t longest, int32_t *same)
 
 
-cdef object _pairs(pair_list *found, int failed):
-    """Return the pairs as int32 (m, 3), and free them; MemoryError if there was no room for them."""
+cdef object _rows(void *items, int64_t n, int columns, int failed):
+    """Return structures of int32 as an array (n, columns), and free them; MemoryError if there was no room for them."""
     if failed:
-        free(found.items)
+        free(items)
         raise MemoryError
-    pairs = np.empty((found.count, 3), dtype=np.int32)
-    cdef int32_t[:, ::1] view = pairs
-    if found.count:
-        memcpy(&view[0, 0], found.items, found.count * sizeof(similar_pair))
-    free(found.items)
-    return pairs
+    rows = np.empty((n, columns), dtype=np.int32)
+    cdef int32_t[:, ::1] view = rows
+    if n:
+        memcpy(&view[0, 0], items, n * columns * sizeof(int32_t))
+    free(items)
+    return rows
 
 
 cdef class Records:
-    """Records one behind the other, each followed by code 254 if `gap` is 1.
-
-    Parameters
-    ----------
-    codes : uint8 (total,)
-    starts : int64 (records + 1,)
-    first : int32
-        The record of each `block`-th position.
-    strands : int
-        2 if every other record is the reverse complement of the one before.
-    size : int
-        Of the alphabet.
-    """
+    """Records one behind the other, each followed by code 254 if `gap` is 1; see `search_set`."""
 
     cdef search_set s
     cdef object arrays
 
     def __init__(
-        self, const uint8_t[::1] codes, const int64_t[::1] starts, const int32_t[::1] first, int strands, int size,
-        int block, int gap,
+        self, const uint8_t[::1] codes, const int64_t[::1] starts, const int64_t[::1] ends, const int32_t[::1] first,
+        int strands, int size, int block, int gap,
     ):
-        self.arrays = codes, starts, first
-        self.s.codes, self.s.starts, self.s.first = &codes[0], &starts[0], &first[0]
+        self.arrays = codes, starts, ends, first
+        self.s.codes, self.s.starts, self.s.ends, self.s.first = &codes[0], &starts[0], &ends[0], &first[0]
         self.s.total, self.s.strands, self.s.size = codes.shape[0], strands, size
         self.s.records, self.s.block, self.s.gap = starts.shape[0] - 1, block, gap
 
@@ -158,7 +145,7 @@ def similar(
     found.items, found.count, found.room = NULL, 0, 0
     with nogil:
         failed = search_pairs(&records.s, &seeds, &scores, &needed[0], begin, end, n, n_codes, &found)
-    return _pairs(&found, failed)
+    return _rows(found.items, found.count, 3, failed)
 
 
 def unusable(Records records, int k):
@@ -217,64 +204,60 @@ def sharing(
                 else:
                     longest_stretches(s, k, turn, queries, cap, kept, n, <longest_stretch *>&best[0, 0])
             free(kmers)
-    pairs = _pairs(&found, failed)
+    pairs = _rows(found.items, found.count, 3, failed)
     return stretches[:queries] if bad is None else pairs
 
 
-def count_seeds(Records records, const uint8_t[::1] bad, int pattern, int strands, bint sampled, int64_t parts):
-    """Return the number of seeds (int64) of each part, by their first digit; of all or of a sample."""
-    counts = np.zeros((parts, 1 << DIGIT), dtype=np.int64)
-    cdef int64_t[:, ::1] view = counts
+def count_seeds(
+    Records records, const uint8_t[::1] bad, const int32_t[::1] rank, int pattern, int strands, bint sampled,
+    int64_t parts,
+):
+    """Return the number of seeds (int64) of each part; of all or of a sample."""
+    counts = np.zeros(parts, dtype=np.int64)
+    cdef int64_t[::1] view = counts
     cdef seed_search w
-    memset(&w, 0, sizeof(w))
-    w.s, w.bad, w.pattern, w.strands = &records.s, &bad[0], pattern, strands
+    w.shift = int(records.s.total).bit_length() + 1
+    w.s, w.bad, w.rank, w.pattern, w.strands = &records.s, &bad[0], &rank[0], pattern, strands
     with nogil:
-        prepare_seeds(&w)
-        collect_seeds(&w, sampled, parts, 0, NULL, &view[0, 0])
+        collect_seeds(&w, sampled, parts, 0, NULL, &view[0])
     return counts
 
 
 def segments(
-    Records records, const uint8_t[::1] bad, uint8_t[::1] often, int pattern, int strands, tuple rules, int64_t parts,
-    int64_t part, int64_t[::1] counts,
+    Records records, const uint8_t[::1] bad, const int32_t[::1] rank, uint8_t[::1] often, int pattern, int strands,
+    tuple rules, int64_t parts, int64_t part, int64_t n, int64_t[::1] capped,
 ):
-    """Return int32 (m, 5): the segments found by the seeds of one part, `counts` by their first digit.
+    """Return int32 (m, 5): the segments found by the n seeds of one part.
 
-    Columns: record, twice the other one, odd if its reverse complement is meant, diagonal, score, and the longest
-    stretch of identical residues. Without `rules`, mark the frequent seeds of a sample in `often`.
+    Columns: rank of the record, twice the other one's, odd if its reverse complement is meant, diagonal, score, and the
+    longest stretch of identical residues. Capped seeds and places are added to `capped`. Without `rules`, mark the
+    frequent seeds of a sample in `often`.
     """
     cdef search_rules scores
     cdef search_rules *given = NULL
     cdef seed_search w
     cdef segment *items = NULL
-    cdef int64_t count = 0, n = np.sum(counts)
+    cdef int64_t count = 0
     cdef int failed = -1
     cdef uint64_t *seeds
     if rules is not None:
         scores.match, scores.mismatch, scores.drop, scores.least, scores.band, scores.most = rules[:6]
         scores.first, given = rules[6], &scores
-    memset(&w, 0, sizeof(w))
-    w.s, w.bad, w.pattern, w.strands, w.often = &records.s, &bad[0], pattern, strands, &often[0]
-    w.often_bits = (often.shape[0] * 8 - 1).bit_length()
+    w.shift = int(records.s.total).bit_length() + 1
+    w.s, w.bad, w.rank, w.pattern, w.strands, w.often = &records.s, &bad[0], &rank[0], pattern, strands, &often[0]
     with nogil:
-        prepare_seeds(&w)
         seeds = <uint64_t *>malloc((n + 1) * sizeof(uint64_t))
         if seeds != NULL:
-            sorted_seeds(&w, given == NULL, parts, part, seeds, &counts[0])
-            failed = pair_seeds(&w, given, seeds, n, &items, &count)
+            collect_seeds(&w, given == NULL, parts, part, seeds, NULL)
+            sort_seeds(seeds, n, 64)
+            failed = pair_seeds(&w, given, seeds, n, &items, &count, &capped[0])
             free(seeds)
-    if failed:
-        free(items)
-        raise MemoryError
-    found = np.empty((count, 5), dtype=np.int32)
-    cdef int32_t[:, ::1] view = found
-    if count:
-        memcpy(&view[0, 0], items, count * sizeof(segment))
-    free(items)
-    return found
+    return _rows(items, count, 5, failed)
 
 
-def align(Records records, const int32_t[:, ::1] found, int band, const int32_t[::1] needed):
+def align(
+    Records records, const int64_t[::1] order, const int32_t[:, ::1] found, int band, const int32_t[::1] needed,
+):
     """Return int32 (m,): the identical residues in the alignment of each segment's records; 0 if they are too few."""
     same = np.zeros(found.shape[0], dtype=np.int32)
     cdef int32_t[::1] view = same
@@ -282,7 +265,8 @@ def align(Records records, const int32_t[:, ::1] found, int band, const int32_t[
     if found.shape[0]:
         with nogil:
             failed = align_segments(
-                &records.s, band, &needed[0], <const segment *>&found[0, 0], found.shape[0], needed.shape[0], &view[0])
+                &records.s, &order[0], band, &needed[0], <const segment *>&found[0, 0], found.shape[0],
+                needed.shape[0], &view[0])
     if failed:
         raise MemoryError
     return same

@@ -9,57 +9,56 @@ both. */
 
 #include "_exact.h"
 
-#define SPAN 29
-#define MANY 32 /* places at most that each place of a seed is compared with */
-#define FEW 4   /* the same of a frequent seed */
+#define SPAN 28
+#define MANY 33      /* places of a seed, all of which are compared; more are capped */
+#define FEW 4        /* later places that each place of a capped seed is compared with */
+#define AROUND 18    /* bases on each side of a seed that tell which places are alike */
+#define SCANNED 4096 /* places of a capped seed that a query is compared with by the bases around it, */
+#define ALIKE 8      /* and the most similar of them, which are extended */
 #define SAMPLED 3
-#define OFTEN 4 /* a seed is frequent if so many of its places are in a sample of one in 2^SAMPLED */
+#define OFTEN_BITS 27 /* of the hash of a frequent seed */
+#define OFTEN 3 /* a seed is frequent if so many of its places are in a sample of one in 2^SAMPLED */
 
-/* 11110011101000100010111001111 and 11101101001001110010010110111 */
-static const uint32_t patterns[2] = {0x1E7445CFu, 0x1DA4E4B7u};
+/* 1111100101010000101010011111 and 0001110111101001011110111000 */
+static const uint32_t patterns[2] = {0xF950A9Fu, 0x1DE97B8u};
+static const uint64_t spread[2] = {0xFFC33300CCC3FFu, 0x3F3FCC33FCFC0u}; /* two bits for each base */
 
 typedef struct {
-    /* other: twice the record, odd if its reverse complement is meant; stretch: of identical residues, not all of them
-    of low complexity */
+    /* records by their ranks; other: twice the rank, odd if the reverse complement is meant; stretch: of identical
+    residues, not all of them of low complexity */
     int32_t record, other, diagonal, score, stretch;
 } segment;
 
 typedef struct {
     const search_set *s;
-    const uint8_t *bad; /* the bits of places where no seed starts */
-    uint8_t *often;     /* the bits of hashes of frequent seeds */
-    int often_bits, pattern, strands, shift; /* shift: bits of a seed's place and strand */
-    uint64_t spread[2];
+    const uint8_t *bad;  /* the bits of places where no seed starts */
+    const int32_t *rank; /* of each record, by its sequence: the order of a file changes nothing */
+    uint8_t *often;      /* the bits of hashes of frequent seeds */
+    int pattern, strands, shift; /* shift: bits of a seed's place and strand */
 } seed_search;
 
 static uint64_t seed_hash(const seed_search *w, int pattern, uint64_t forward, uint64_t mirrored, int *turned) {
-    uint64_t code = forward & w->spread[pattern], reverse = mirrored & w->spread[pattern];
+    uint64_t code = forward & spread[pattern], reverse = mirrored & spread[pattern];
     *turned = w->strands == 2 && reverse < code;
     code = ((*turned ? reverse : code) + (uint64_t)pattern) * 0x9E3779B97F4A7C15u;
     return (code ^ code >> 29) * 0xBF58476D1CE4E5B9u;
 }
 
-static void prepare_seeds(seed_search *w) {
-    for (w->shift = 1; w->s->total >> (w->shift - 1);) w->shift++;
-    for (int t = 0; t < 2 * SPAN; t++) w->spread[t / SPAN] |= (uint64_t)(patterns[t / SPAN] >> t % SPAN & 1) * 3 << 2 * (t % SPAN);
-}
-
-/* Write the seeds of one part, or count those of all parts, by their first digit: `counts` moves to the digits' ends. A
-seed is the end of its hash, its place, its strand. */
-static void collect_seeds(
-    const seed_search *w, int sampled, uint64_t parts, uint64_t part, uint64_t *out, int64_t *counts) {
-    uint64_t forward = 0, mirrored = 0;
+/* Write the seeds of one part, or count those of all parts. A seed is the end of its hash, its place, its strand. */
+static void collect_seeds(const seed_search *w, int sampled, uint64_t parts, uint64_t part, uint64_t *out, int64_t *counts) {
+    uint64_t forward = 0, mirrored = 0, record = 0;
     int turned;
     for (int64_t p = 0; p < w->s->total; p++) {
         uint64_t letter = w->s->codes[p] & 3, start = (uint64_t)(p - SPAN + 1);
         forward = forward << 2 | letter;
         mirrored = mirrored >> 2 | (3 - letter) << (2 * (SPAN - 1));
         if (p < SPAN - 1 || IS_BAD(w->bad, start)) continue;
-        if (sampled && (start * 0x9E3779B97F4A7C15u) >> (64 - SAMPLED)) continue;
+        while (w->s->ends[record] <= p) record++;
+        uint64_t chance = ((uint64_t)w->rank[record] << 32 ^ (start - (uint64_t)w->s->starts[record])) * 0x9E3779B97F4A7C15u;
+        if (sampled && (chance ^ chance >> 32) * 0x9E3779B97F4A7C15u >> (64 - SAMPLED)) continue;
         uint64_t hash = seed_hash(w, w->pattern, forward, mirrored, &turned), own = (hash >> 32) * parts >> 32;
-        uint64_t seed = hash << w->shift | start << 1 | (uint64_t)turned;
-        if (!out) counts[own << DIGIT | seed >> (64 - DIGIT)]++;
-        else if (own == part) out[counts[seed >> (64 - DIGIT)]++] = seed;
+        if (!out) counts[own]++;
+        else if (own == part) *out++ = hash << w->shift | start << 1 | (uint64_t)turned;
     }
 }
 
@@ -71,7 +70,7 @@ static int is_frequent(const seed_search *w, int pattern, int64_t p, int mark) {
         forward = forward << 2 | w->s->codes[t];
         mirrored = mirrored >> 2 | (uint64_t)(3 - w->s->codes[t]) << (2 * (SPAN - 1));
     }
-    uint64_t bit = seed_hash(w, pattern, forward, mirrored, &turned) >> (64 - w->often_bits);
+    uint64_t bit = seed_hash(w, pattern, forward, mirrored, &turned) >> (64 - OFTEN_BITS);
     if (mark) w->often[bit >> 3] |= (uint8_t)(1 << (bit & 7));
     return IS_BAD(w->often, bit);
 }
@@ -107,22 +106,12 @@ static void sort_seeds(uint64_t *seeds, int64_t n, int top) {
     }
 }
 
-/* Write the seeds of one part, sorted; `counts` are those of its digits. */
-static void sorted_seeds(
-    const seed_search *w, int sampled, uint64_t parts, uint64_t part, uint64_t *seeds, int64_t *counts) {
-    int64_t sum = 0, begin = 0;
-    for (int digit = 0; digit < 1 << DIGIT; digit++) sum += counts[digit], counts[digit] = sum - counts[digit];
-    collect_seeds(w, sampled, parts, part, seeds, counts);
-    for (int digit = 0; digit < 1 << DIGIT; begin = counts[digit++])
-        sort_seeds(seeds + begin, counts[digit] - begin, 64 - DIGIT);
-}
-
 #define SAME(t) (x[t] < 4 && x[t] == (y[step * (t)] ^ flip))
 
-/* Extend a pair of equal seeds; 1 if its segment scores enough, lies in two records, and has no seed further left. Of
-`frequent` seeds only others count as further left if they are frequent, and of other seeds only these. */
+/* Extend a pair of equal seeds; 1 if its segment scores enough, lies in two records, and has no seed further left in the
+one of lower rank. A frequent seed further left counts for a `capped` one alone: only some of its pairs are compared. */
 static int extend_pair(
-    const seed_search *w, const search_rules *rules, int64_t p, int64_t q, int turned, int frequent, segment *found) {
+    const seed_search *w, const search_rules *rules, int64_t p, int64_t q, int turned, int capped, segment *found) {
     const search_set *s = w->s;
     int64_t step = turned ? -1 : 1, last = turned ? q + SPAN - 1 : q, low = -LEAST(p, turned ? s->total - 1 - last : q);
     int64_t high = LEAST(s->total - p, turned ? last + 1 : s->total - q), left = 0, right = 0;
@@ -133,12 +122,13 @@ static int extend_pair(
     for (int t = 0; t < SPAN; t++) same |= (uint32_t)SAME(t) << t;
     if ((same & own) != own) return 0; /* different seeds of one hash */
     int32_t inside = SPAN * rules->mismatch + __builtin_popcount(same) * (rules->match - rules->mismatch);
-    for (int within = 0; within < 2; within++) {
+    for (int within = turned; within < 2; within++) { /* of one strand, the left is the same whichever rank is lower */
         if (within) {
             i = record_at(s, p), j = record_at(s, q);
             if (i == j) return 0;
-            low = -LEAST(p - s->starts[i], turned ? s->starts[j + 1] - 1 - last : q - s->starts[j]);
-            high = LEAST(s->starts[i + 1] - p, turned ? last - s->starts[j] + 1 : s->starts[j + 1] - q);
+            if (w->rank[j] < w->rank[i]) return extend_pair(w, rules, q, p, turned, capped, found);
+            low = -LEAST(p - s->starts[i], turned ? s->ends[j] - 1 - last : q - s->starts[j]);
+            high = LEAST(s->ends[i] - p, turned ? last - s->starts[j] + 1 : s->ends[j] - q);
         }
         int32_t score = 0;
         uint32_t word = same;
@@ -153,18 +143,18 @@ static int extend_pair(
             if (!within && t <= -SPAN) continue;
             for (int pattern = 0; pattern < (t ? 2 : w->pattern); pattern++)
                 if ((word & patterns[pattern]) == patterns[pattern] && !IS_BAD(w->bad, p + t) &&
-                    !IS_BAD(w->bad, turned ? q - t : q + t) && (frequent || !is_frequent(w, pattern, p + t, 0)))
+                    !IS_BAD(w->bad, turned ? q - t : q + t) && (capped || !is_frequent(w, pattern, p + t, 0)))
                     return 0;
         }
         score = best += inside;
-        for (int64_t t = SPAN; t < high && score > best - rules->drop; t++) {
+        for (int64_t t = SPAN; t < high && score > best - rules->drop && (within || best < rules->least); t++) {
             score += SAME(t) ? rules->match : rules->mismatch;
             if (score > best) best = score, right = t + 1;
         }
         if (best < rules->least) return 0;
     }
-    found->record = i, found->other = 2 * j + turned, found->score = best, found->stretch = 0;
-    found->diagonal = (int32_t)((turned ? s->starts[j + 1] - 1 - last : q - s->starts[j]) - (p - s->starts[i]));
+    found->record = w->rank[i], found->other = 2 * w->rank[j] + turned, found->score = best, found->stretch = 0;
+    found->diagonal = (int32_t)((turned ? s->ends[j] - 1 - last : q - s->starts[j]) - (p - s->starts[i]));
     for (int64_t t = left; t < right; t++) {
         run = SAME(t) ? run + 1 : 0;
         if (run >= SPAN && run > found->stretch && !IS_BAD(w->bad, p + t - SPAN + 1)) found->stretch = run;
@@ -172,53 +162,108 @@ static int extend_pair(
     return 1;
 }
 
-/* Append the segments of the sorted seeds of one part. Of frequent seeds, places before record `rules->first` are also
-compared with some from there on. Without `rules`, mark frequent seeds. Returns -1 without memory. */
+/* The bases around a seed, as two words of bits, read in the direction of its smaller code. */
+static void bases_around(const seed_search *w, int64_t place, int turned, uint64_t *bits) {
+    int32_t record = record_at(w->s, place);
+    bits[0] = bits[1] = 0;
+    for (int64_t t = -AROUND; t < SPAN + AROUND; t++) {
+        int64_t at = place + (turned ? SPAN - 1 - t : t);
+        int inside = at >= w->s->starts[record] && at < w->s->ends[record];
+        uint64_t code = inside ? (uint64_t)(w->s->codes[at] ^ (turned ? 3 : 0)) & 3 : 0;
+        bits[0] = bits[0] << 1 | (code & 1), bits[1] = bits[1] << 1 | code >> 1;
+    }
+}
+
+#define PLACE(seed) ((int64_t)((seed) >> 1 & (((uint64_t)1 << (w->shift - 1)) - 1)))
+
+/* Order the places of a capped seed by the ranks of their records; returns the number of those below rank `first`. */
+static int64_t order_places(const seed_search *w, uint64_t *seeds, int64_t n, int32_t first, uint64_t *keys) {
+    int64_t queries = 0;
+    for (int64_t a = 0; a < n; a++) {
+        uint64_t rank = (uint64_t)w->rank[record_at(w->s, PLACE(seeds[a]))];
+        queries += rank < (uint64_t)first, keys[a] = rank << 32 | (uint64_t)a, keys[n + a] = seeds[a];
+    }
+    sort_seeds(keys, n, 64);
+    for (int64_t a = 0; a < n; a++) seeds[a] = keys[n + (int64_t)(keys[a] & 0xFFFFFFFFu)];
+    return queries;
+}
+
+/* The `ALIKE` of n places whose bases around are most like those of a query; returns their number. */
+static int64_t most_alike(const uint64_t *own, const uint64_t *others, int64_t n, int64_t *chosen) {
+    int apart[ALIKE], differ;
+    int64_t kept = 0, t;
+    for (int64_t b = 0; b < n; b++, others += 2) {
+        differ = __builtin_popcountll((own[0] ^ others[0]) | (own[1] ^ others[1]));
+        if (kept == ALIKE && differ >= apart[ALIKE - 1]) continue;
+        for (t = kept < ALIKE ? kept++ : ALIKE - 1; t > 0 && apart[t - 1] > differ; t--)
+            apart[t] = apart[t - 1], chosen[t] = chosen[t - 1];
+        apart[t] = differ, chosen[t] = b;
+    }
+    return kept;
+}
+
+/* Append the segments of the sorted seeds of one part; `capped` counts seeds of which not all places are compared, and
+these places. Each one is compared with the next ones by rank, and one of rank below `rules->first` with the most similar
+ones from there on. Without `rules`, mark frequent seeds. Returns -1 without memory. */
 static int pair_seeds(
-    const seed_search *w, const search_rules *rules, const uint64_t *seeds, int64_t n, segment **items,
-    int64_t *count) {
-    int64_t room = 0, border = rules && rules->first ? w->s->starts[rules->first] : 0;
-    uint64_t mask = ((uint64_t)1 << (w->shift - 1)) - 1;
-#define PLACE(a) ((int64_t)(seeds[a] >> 1 & mask))
+    const seed_search *w, const search_rules *rules, uint64_t *seeds, int64_t n, segment **items, int64_t *count,
+    int64_t *capped) {
+    int64_t room = 0, chosen[ALIKE];
+    uint64_t own[2];
     for (int64_t begin = 0, end; begin < n; begin = end) {
-        int64_t middle = begin;
-        for (end = begin; end < n && seeds[end] >> w->shift == seeds[begin] >> w->shift; end++)
-            if (PLACE(end) < border) middle = end + 1;
+        for (end = begin + 1; end < n && seeds[end] >> w->shift == seeds[begin] >> w->shift;) end++;
         for (int64_t a = end; rules && a < n && a < end + 8; a++)
-            if (a + 9 < n && seeds[a + 8] >> w->shift == seeds[a + 9] >> w->shift) __builtin_prefetch(w->s->codes + PLACE(a + 8));
-        if (end - begin < 2) continue;
+            if (a + 9 < n && seeds[a + 8] >> w->shift == seeds[a + 9] >> w->shift) __builtin_prefetch(w->s->codes + PLACE(seeds[a + 8]));
+        int64_t size = end - begin, queries = 0, scanned = 0;
+        if (size < 2) continue;
         if (!rules) {
-            if (end - begin >= OFTEN) is_frequent(w, w->pattern, PLACE(begin), 1);
+            if (size >= OFTEN) is_frequent(w, w->pattern, PLACE(seeds[begin]), 1);
             continue;
         }
-        int frequent = is_frequent(w, w->pattern, PLACE(begin), 0);
+        int cap = size > MANY;
+        uint64_t *around = cap ? (uint64_t *)malloc((size_t)size * 2 * sizeof(uint64_t)) : NULL;
+        if (cap) {
+            if (!around) return -1;
+            capped[0]++, capped[1] += size;
+            queries = order_places(w, seeds + begin, size, rules->first, around);
+            scanned = queries ? LEAST(size - queries, SCANNED) : 0;
+            for (int64_t b = 0; b < scanned; b++)
+                bases_around(w, PLACE(seeds[begin + queries + b]), (int)(seeds[begin + queries + b] & 1), around + 2 * b);
+        }
         for (int64_t a = begin; a < end; a++) {
-            int64_t next = LEAST(frequent ? FEW : MANY, end - a - 1), far = frequent && a < middle ? end - middle : 0;
-            for (int64_t t = 0; t < next + LEAST(far, FEW); t++) {
-                int64_t b = t < next ? a + 1 + t : middle + ((a - begin) * FEW + t - next) % far;
-                if (*count == room) {
-                    room = room ? 2 * room : 1024;
-                    segment *more = (segment *)realloc(*items, (size_t)room * sizeof(segment));
-                    if (!more) return -1;
-                    *items = more;
-                }
+            int64_t next = LEAST(cap ? FEW : size, end - a - 1), alike = 0;
+            if (a < begin + queries && scanned) {
+                bases_around(w, PLACE(seeds[a]), (int)(seeds[a] & 1), own);
+                alike = most_alike(own, around, scanned, chosen);
+            }
+            if (*count + next + alike > room) {
+                room = 2 * room + next + alike + 1024;
+                segment *more = (segment *)realloc(*items, (size_t)room * sizeof(segment));
+                if (!more) return free(around), -1;
+                *items = more;
+            }
+            for (int64_t t = 0; t < next + alike; t++) {
+                uint64_t other = seeds[t < next ? a + 1 + t : begin + queries + chosen[t - next]];
                 *count += extend_pair(
-                    w, rules, PLACE(a), PLACE(b), (int)((seeds[a] ^ seeds[b]) & 1), frequent, *items + *count);
+                    w, rules, PLACE(seeds[a]), PLACE(other), (int)((seeds[a] ^ other) & 1), cap && t < next,
+                    *items + *count);
             }
         }
+        free(around);
     }
     return 0;
 }
 
-/* Identical residues of each segment's records in the alignment along its diagonal; 0 if they are too few. */
+/* Identical residues of each segment's records in the alignment along its diagonal; 0 if they are too few. `order` has
+the record of each rank. */
 static int align_segments(
-    const search_set *s, int32_t band, const int32_t *needed, const segment *items, int64_t n, int32_t longest,
-    int32_t *same) {
+    const search_set *s, const int64_t *order, int32_t band, const int32_t *needed, const segment *items, int64_t n,
+    int32_t longest, int32_t *same) {
     uint8_t *turned = (uint8_t *)malloc((size_t)longest);
     int failed = turned ? 0 : -1;
     for (int64_t t = 0; t < n && !failed; t++) {
-        int64_t i = items[t].record, j = items[t].other >> 1, n_x = s->starts[i + 1] - s->starts[i];
-        int64_t n_y = s->starts[j + 1] - s->starts[j], d = items[t].diagonal;
+        int64_t i = order[items[t].record], j = order[items[t].other >> 1], n_x = s->ends[i] - s->starts[i];
+        int64_t n_y = s->ends[j] - s->starts[j], d = items[t].diagonal;
         const uint8_t *y = s->codes + s->starts[j];
         int32_t least = needed[LEAST(n_x, n_y)];
         for (int64_t a = 0; a < n_y && items[t].other & 1; a++) turned[a] = y[n_y - 1 - a] < 4 ? 3 - y[n_y - 1 - a] : 255;

@@ -124,8 +124,12 @@ def connected(n: int, pairs: npt.ArrayLike) -> Indices:
     from scipy.sparse.csgraph import connected_components
 
     ends = np.asarray(pairs, dtype=np.int64).reshape(-1, 2)
-    graph = coo_array((np.ones(len(ends)), tuple(ends.T)), shape=(n, n))
-    return _numbered(connected_components(graph, directed=False)[1])
+    part: Indices = np.arange(n)
+    for begin in range(0, len(ends), 1 << 22):  # a graph takes five times the memory of its pairs
+        own = part[ends[begin : begin + (1 << 22)]]
+        graph = coo_array((np.ones(len(own), dtype=bool), tuple(own.T)), shape=(n, n))
+        part = connected_components(graph, directed=False)[1].astype(np.int64)[part]
+    return _numbered(part)
 
 
 def _numbered(partition: Array) -> Indices:

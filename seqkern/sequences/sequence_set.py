@@ -475,8 +475,11 @@ class SequenceSet(Sliceable):
         }
 
     def compact(self) -> SequenceSet:
-        """Return a set with the residues, tracks and views of these records only, in order; copied unless it is all."""
+        """Return a set with the residues, tracks and views of these records only, in order; itself if it is all."""
         offsets = np.concatenate(([0], np.cumsum(self.lengths)))
+        whole = offsets[-1] == len(self.codes) and np.array_equal(self.starts, offsets[:-1])
+        if whole and not self.views and isinstance(self.ids, list):
+            return self
         codes, *columns = (self._joined(array) for array in (self.codes, *self.tracks.values()))
         tracks = dict(zip(self.tracks, columns, strict=True))
         views = self._own_views()

@@ -9,6 +9,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import partial
 from hashlib import blake2b
+from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 import numpy as np
@@ -17,7 +18,7 @@ import numpy.typing as npt
 from seqkern.core.checkpoint import Checkpoint, CheckpointFolder
 from seqkern.core.checks import check_integer, check_real
 from seqkern.core.errors import ParameterError
-from seqkern.core.threads import in_threads
+from seqkern.core.threads import GIVEN_THREADS, available_threads, in_threads
 from seqkern.core.types import Array, Bools, Codes, Floats, Indices, PathLike
 from seqkern.sequences import _search
 from seqkern.sequences.joining import compared
@@ -131,10 +132,10 @@ ALIGNED = 50
 """Maximum number of later records aligned with each record, those with the best segments."""
 PART, SHARES = 1 << 22, 32
 """K-mers sorted at once, and number of parts at most: those of very large sets are larger."""
-SEEDS, SPAN, SPACED = 1 << 27, 29, 2e7
-"""Spaced seeds sorted at once, their span, and the chance hits of other seeds above which DNA is searched by them."""
-RECORDS, LISTED = 1 << 16, 32
-"""Records whose pairs are aligned at once, and the number of later records that each is then compared with."""
+SEEDS, SPAN, SPACED = 1 << 24, 28, 2e7
+"""Spaced seeds sorted at once, or a sixteenth; their span; chance hits of others from which DNA needs them."""
+RECORDS, LISTED = 1 << 14, 32
+"""Records whose segments are read at once, and the number of later records that each is then compared with."""
 KEPT: ContextVar[Checkpoint | None] = ContextVar("kept_segments", default=None)
 """The finished parts of a search by spaced seeds."""
 STEP = 256
@@ -160,6 +161,8 @@ class SimilarPairs:
         Minimum length of a shared stretch that counts; None if none was sought.
     aligned : bool
         False if the set is too large for alignments, and only shared stretches were looked for.
+    remark : str
+        What was not compared, if anything.
 
     Examples
     --------
@@ -177,6 +180,7 @@ class SimilarPairs:
     shared: Bools
     length: int | None
     aligned: bool
+    remark: str = ""
 
 
 def find_similar(
@@ -205,10 +209,12 @@ def find_similar(
     large that more than `MOST_HITS` chance hits are expected (70 million residues of proteins), only shared stretches
     are looked for.
 
-    Sets of DNA above 18 million bases are searched by two spaced seeds of 17 bases, if `identity` is at least 0.75.
-    They find 99 % of the pairs of 300 bases at 80 % identity. A frequent seed, of a repeat, is compared
-    with the next ones only, and of each record the `LISTED` best pairs are listed, with each pair's record in file
-    order. Memory is that of the sequences, and about as much again.
+    Sets of DNA above 18 million bases are searched by two spaced seeds of 16 bases, if `identity` is at least 0.75.
+    They find 99 % of the pairs of 300 bases at 80 % identity. Of a capped seed, of a repeat at more than 33 places,
+    each place is compared with a few next ones, in an order by a hash of the sequences, and a query with the most
+    similar ones; the `remark` counts these seeds. Of each record the `LISTED` best pairs are listed, with the record of
+    a pair that is first in this order. Memory is that of the sequences, and twice as much again; segments are kept in
+    temporary files.
 
     Parameters
     ----------
@@ -249,18 +255,15 @@ def find_similar(
     """
     if identity is not None:
         check_real("identity", identity, 0, 1, open_low=True)
-    X = compared(X)
+    X = compared(X).replace(tracks={}).compact()
     if both_strands is None:
         both_strands = X.alphabet.name == "dna"
     classes, order = distinct_sequences(X)
-    first = np.unique(classes, return_index=True)[1]
-    own = X.take(first).replace(tracks={}).compact()
-    match, strands = match_chance(own), 1 + both_strands
-    spaced = by_spaced_seeds(own, match, strands, identity)
-    if spaced:
-        order = np.arange(len(own))
-    else:  # classes in the order of their contents
-        own = own.take(order).compact()
+    first, strands = np.unique(classes, return_index=True)[1], 1 + both_strands
+    spaced = by_spaced_seeds(X, match_chance(X), strands, identity)
+    # classes in the order of their contents, unless the residues of very many need not be copied
+    own = (X if len(first) == len(X) else X.take(first)) if spaced else X.take(first[order]).compact()
+    match, lengths, remark = match_chance(own), X.lengths[first[order]], ""
     length, shared = None, np.zeros((0, 3), dtype=np.int64)
     if identity is None and own.lengths.max(initial=0):
         length = exact_length(own, match, strands)
@@ -269,11 +272,12 @@ def find_similar(
     k = seed_length(own, match, strands)
     similar = np.zeros((0, 3), dtype=np.int64)
     if spaced:
-        queries = int((first < queries).sum())
-        similar, shared = spaced_pairs(own, match, identity, both_strands, n_threads, queries, length)
+        order = order[np.argsort(first[order] >= queries, kind="stable")]
+        lengths, queries = own.lengths[order], int((first < queries).sum())
+        similar, shared, remark = spaced_pairs(own, order, match, identity, both_strands, n_threads, queries, length)
     elif k is not None and own.lengths.max(initial=0) >= k:
         similar = aligned_pairs(own, match, k, identity, both_strands, n_threads)
-    return _joined(classes, order, own.lengths, shared, similar, length, spaced or k is not None)
+    return _joined(classes, order, lengths, shared, similar, length, spaced or k is not None, remark)
 
 
 def digests(X: SequenceSet, size: int = 16, *, turned: bool = False) -> Array:
@@ -294,16 +298,19 @@ def distinct_sequences(X: SequenceSet) -> tuple[Indices, Indices]:
     return classes, np.argsort(digests(X.take(first), 8), kind="stable")
 
 
-def _records(codes: Codes, bounds: Indices, strands: int, size: int, gap: int) -> _search.Records:
-    """Return records for the compiled loops, with as many codes between them as `gap` says."""
+def _records(
+    codes: Codes, bounds: Indices, strands: int, size: int, gap: int, ends: Indices | None = None
+) -> _search.Records:
+    """Return records for the compiled loops, with as many codes between them as `gap` says, or from their `ends` on."""
     block = max(BLOCK, len(codes) >> 24)
-    first = np.searchsorted(bounds, np.arange(0, len(codes), block), side="right") - 1
-    return _search.Records(codes, bounds, first.astype(np.int32), strands, size, block, gap)
+    first = np.maximum(np.searchsorted(bounds, np.arange(0, len(codes), block), side="right") - 1, 0)
+    ends = bounds[1:] if ends is None else ends
+    return _search.Records(codes, bounds, ends, first.astype(np.int32), strands, size, block, gap)
 
 
 def contiguous_records(X: SequenceSet) -> _search.Records:
-    """Return the records of a compact set for the compiled loops, without a copy of their residues."""
-    return _records(X.codes, np.append(X.starts, len(X.codes)), 1, X.alphabet.size, 0)
+    """Return the records of a set, one behind the other, for the compiled loops, without a copy of their residues."""
+    return _records(X.codes, np.append(X.starts, len(X.codes)), 1, X.alphabet.size, 0, X.stops)
 
 
 def records_of(X: SequenceSet, both_strands: bool) -> _search.Records:
@@ -311,17 +318,11 @@ def records_of(X: SequenceSet, both_strands: bool) -> _search.Records:
     parts = [X, X.reverse_complement()] if both_strands else [X]
     base = np.concatenate([[0], np.cumsum([len(part.codes) for part in parts])])[:-1]
     starts = np.stack([part.starts + b for part, b in zip(parts, base, strict=True)], axis=1).ravel()
-    lengths = np.repeat(X.lengths, len(parts))
+    lengths, source = np.repeat(X.lengths, len(parts)), np.concatenate([part.codes for part in parts])
     bounds = np.concatenate(([0], np.cumsum(lengths + 1)))
-    codes = np.full(bounds[-1], END, dtype=np.uint8)
-    source = np.concatenate([part.codes for part in parts])
-    for begin in range(0, len(starts), 1 << 16):
-        rows = slice(begin, begin + (1 << 16))
-        lengths_here = lengths[rows]
-        within = np.arange(lengths_here.sum()) - np.repeat(np.cumsum(lengths_here) - lengths_here, lengths_here)
-        codes[np.repeat(bounds[:-1][rows], lengths_here) + within] = source[
-            np.repeat(starts[rows], lengths_here) + within
-        ]
+    codes, inside = np.full(bounds[-1], END, dtype=np.uint8), np.ones(bounds[-1], dtype=bool)
+    inside[bounds[1:] - 1] = False
+    codes[inside] = SequenceSet(source, starts, starts + lengths, (), X.alphabet).compact().codes
     return _records(codes, bounds, len(parts), X.alphabet.size, 1)
 
 
@@ -360,81 +361,102 @@ def by_spaced_seeds(X: SequenceSet, match: float, strands: int, identity: float 
     total = float(len(X.codes))
     if X.alphabet.name != "dna" or (identity or OTHER_IDENTITY) < 0.75 or match >= 0.5:
         return False
-    return strands * total**2 / 2 * match**12 > SPACED and strands * total**2 / 2 * match**17 < MOST_HITS
+    return strands * total**2 / 2 * match**12 > SPACED and strands * total**2 / 2 * match**16 < 2 * MOST_HITS
 
 
 def spaced_pairs(
     X: SequenceSet,
+    order: Indices,
     match: float,
     identity: float | None,
     both_strands: bool,
     n_threads: int | None,
     queries: int = 0,
     stretch: int | None = None,
-) -> tuple[Indices, Indices]:
-    """Return rows (record, later record, residues) of pairs with enough identical residues, and of shared stretches.
+) -> tuple[Array, Array, str]:
+    """Return rows (place in `order`, later place, residues) of similar pairs, of shared stretches, and a remark.
 
-    Two patterns of 17 bases in a span of `SPAN` are the seeds. They are sorted in parts of at most `SEEDS`, each of
-    which is kept by the checkpoint `KEPT`. Frequent seeds, of repeats, are compared with the next ones only.
+    Two patterns of 16 bases in a span of `SPAN` are the seeds. They are sorted in parts, each of which is kept by the
+    checkpoint `KEPT`, or in a temporary folder: segments by blocks of `RECORDS` records, one of which is aligned at a
+    time. The first records of the order, by a hash of the sequences, are the `queries`.
     """
-    records = contiguous_records(X)
+    records, rank = contiguous_records(X), np.empty(len(X), dtype=np.int32)
+    rank[order] = np.arange(len(X))
     bad = _search.unusable(records, SPAN)
     strands, often = 1 + both_strands, np.zeros(1 << 24, dtype=np.uint8)
     step, loss, drop, least = _scores(X, match, strands, identity)
     # gaps divide a pair into short segments, and few chance hits of the long seeds score as much
     rules = (step, loss, drop, least - drop, BAND, ALIGNED, queries)
     needed = needed_residues(X, match, strands, identity)
-    listed = partial(_listed, X.lengths, needed, stretch or 1 << 30, queries)
-    kept = KEPT.get()
-    kept = kept and kept.within(f"{X.digest()} {rules} {stretch}")
-    tasks = []
-    for pattern in (0, 1):
-        for sampled in (True, False):
-            parts = 1 + len(X.codes) // (SEEDS << 3 * sampled)
-            counts = _search.count_seeds(records, bad, pattern, strands, sampled, parts)
-            search = partial(_search.segments, records, bad, often, pattern, strands)
-            if sampled:
-                for part, n in enumerate(counts):
-                    search(None, parts, part, n)
-            else:
-                for part, n in enumerate(counts):
-                    own = partial(search, rules, parts, part, n)
-                    tasks.append(partial(_kept_segments, kept, f"{pattern} {part}/{parts}", listed, own))
-    found = in_threads(tasks, n_threads, "seeds")
-    blocks = [partial(_aligned_block, records, needed, listed, found, begin) for begin in range(0, len(X), RECORDS)]
-    aligned = in_threads(blocks, n_threads, "similar sequences")
-    similar, shared = (np.concatenate(rows).astype(np.int64) for rows in zip(*aligned, strict=True))
-    return similar, shared
+    lengths, longest = X.lengths[order], stretch or 1 << 30
+    most = max(SEEDS, len(X.codes) // 16) // available_threads(n_threads or GIVEN_THREADS.get())
+    with TemporaryDirectory() as folder:
+        kept = (KEPT.get() or Checkpoint(folder, "")).within(f"{X.digest()} {rules} {stretch} {RECORDS}")
+        tasks, keys = [], []
+        for pattern in (0, 1):
+            search = partial(_search.segments, records, bad, rank, often, pattern, strands)
+            counts = _search.count_seeds(records, bad, rank, pattern, strands, True, 1 + len(X.codes) // (most << 3))
+            for part, n in enumerate(counts.tolist()):
+                search(None, len(counts), part, n, np.zeros(2, dtype=np.int64))
+            counts = _search.count_seeds(records, bad, rank, pattern, strands, False, 1 + len(X.codes) // most)
+            for part, n in enumerate(counts.tolist()):
+                keys.append(f"{pattern} {part}/{len(counts)}")
+                own = partial(search, rules, len(counts), part, n)
+                tasks.append(partial(_kept_segments, kept, keys[-1], lengths, needed, longest, own))
+        capped = np.sum(in_threads(tasks, n_threads, "seeds"), axis=0)
+        del often, bad, search, tasks, own
+        block = partial(_aligned_block, kept, keys, records, order, needed, partial(_listed, longest, queries))
+        aligned = in_threads([partial(block, at) for at in range(0, len(X), RECORDS)], n_threads, "similar sequences")
+    similar, shared = map(np.concatenate, zip(*aligned, strict=True))
+    return similar, shared, CAPPED.format(*capped) if capped[0] else ""
 
 
-Listed = Callable[[Array], tuple[Array, Array]]
+CAPPED = (
+    "{:,} seeds, of repeats, were capped: their {:,} places were each compared with a few others of the same repeat, "
+    "so that not every pair within a repeat is listed"
+)
 
 
-def _kept_segments(kept: Checkpoint | None, key: str, listed: Listed, search: Callable[[], Array]) -> Array:
-    """Return the segments of one part that may be listed, sorted by their records; kept ones are not sought again."""
-    stored = None if kept is None else kept.get_arrays(key)
+def _kept_segments(
+    kept: Checkpoint, key: str, lengths: Indices, needed: Array, stretch: int, search: Callable[[Array], Array]
+) -> Array:
+    """Keep the segments of one part that may be listed, by blocks of records; return the counts of capped seeds."""
+    stored = kept.get_arrays(key)
     if stored is not None:
-        return stored["segments"]
-    found = np.concatenate(listed(search()))
-    found = found[np.argsort(found[:, 0], kind="stable")]
-    if kept is not None:
-        kept.put_arrays(key, {"segments": found})
-    return found
-
-
-def _listed(lengths: Indices, needed: Array, stretch: int, queries: int, rows: Array) -> tuple[Array, Array]:
-    """Return the segments to align, and those with shared stretches of a length: the first ones of each record."""
-    pair = rows[:, 0].astype(np.int64) << 32 | rows[:, 1] >> 1
-    order = np.lexsort((rows[:, 1], -rows[:, 3], pair))
-    first = np.flatnonzero(np.diff(pair[order], prepend=-1))
-    longest = np.maximum.reduceat(rows[order, 4], first) if len(first) else rows[:, 4]
-    rows = rows[order[first]]
-    rows[:, 4] = longest
+        return stored["capped"]
+    capped = np.zeros(2, dtype=np.int64)
+    found = search(capped)
     # no more residues can be identical than the band of the segment has of both records
-    n_x, n_y = lengths[rows[:, 0]], lengths[rows[:, 1] >> 1]
-    inside = np.minimum(n_x, n_y - rows[:, 2] + BAND) - np.maximum(0, -rows[:, 2] - BAND)
-    likely, shared = rows[inside >= needed[np.minimum(n_x, n_y)]], rows[longest >= stretch]
-    return _first_of_each(likely, 3, queries), _first_of_each(shared, 4, queries)
+    n_x, n_y = lengths[found[:, 0]], lengths[found[:, 1] >> 1]
+    inside = np.minimum(n_x, n_y - found[:, 2] + BAND) - np.maximum(0, -found[:, 2] - BAND)
+    found[inside < needed[np.minimum(n_x, n_y)], 3] = 0
+    found = found[(found[:, 3] > 0) | (found[:, 4] >= stretch)]
+    found = found[np.argsort(found[:, 0], kind="stable")]
+    begins = range(0, len(lengths) + RECORDS, RECORDS)
+    cuts = np.searchsorted(found[:, 0], begins).tolist()
+    blocks = {str(at): found[low:high] for at, low, high in zip(begins, cuts, cuts[1:], strict=False)}
+    kept.put_arrays(key, {"capped": capped, **blocks})
+    return capped
+
+
+def _listed(stretch: int, queries: int, rows: Array) -> tuple[Array, Array]:
+    """Return the segments to align, and those with shared stretches of a length: the first ones of each record.
+
+    A pair's score is the sum over its segments in the band of the best one, so that gaps do not cost its place.
+    """
+    pair = rows[:, 0].astype(np.int64) << 32 | rows[:, 1] >> 1
+    order = np.lexsort((rows[:, 2].astype(np.int64) * 2 + (rows[:, 1] & 1), -rows[:, 3], pair))
+    # a segment of several capped seeds is found several times
+    rows = rows[order[np.any(np.diff(rows[order], axis=0, prepend=-1), axis=1)]]
+    if not len(rows):
+        return rows, rows
+    first = np.flatnonzero(np.any(np.diff(rows[:, :2] >> (0, 1), axis=0, prepend=-1), axis=1))
+    best = rows[np.repeat(first, np.diff(first, append=len(rows)))]
+    near = (rows[:, 1] == best[:, 1]) & (np.abs(rows[:, 2] - best[:, 2]) <= BAND)
+    scores, longest = np.add.reduceat(rows[:, 3] * near, first), np.maximum.reduceat(rows[:, 4], first)
+    rows = rows[first]
+    rows[:, 3], rows[:, 4] = scores, longest
+    return _first_of_each(rows[scores > 0], 3, queries), _first_of_each(rows[longest >= stretch], 4, queries)
 
 
 def _first_of_each(rows: Array, column: int, queries: int) -> Array:
@@ -446,22 +468,33 @@ def _first_of_each(rows: Array, column: int, queries: int) -> Array:
 
 
 def _aligned_block(
-    records: _search.Records, needed: Array, listed: Listed, found: list[Array], begin: int
+    kept: Checkpoint,
+    keys: Sequence[str],
+    records: _search.Records,
+    order: Indices,
+    needed: Array,
+    listed: Callable[[Array], tuple[Array, Array]],
+    begin: int,
 ) -> tuple[Array, Array]:
     """Return the pairs of `RECORDS` records with enough identical residues, and their shared stretches."""
-    bounds = [np.searchsorted(part[:, 0], (begin, begin + RECORDS)) for part in found]
-    rows, shared = listed(np.concatenate([part[low:high] for part, (low, high) in zip(found, bounds, strict=True)]))
-    same = _search.align(records, rows, BAND, needed)
-    rows, shared = (np.stack((own[:, 0], own[:, 1] >> 1, own[:, 4]), axis=1) for own in (rows, shared))
-    rows[:, 2] = same
-    return rows[same > 0], shared
+    parts = [(kept.get_arrays(key, str(begin).__eq__) or {})[str(begin)] for key in keys]
+    found = []
+    for at in range(begin, begin + RECORDS, max(1, RECORDS // 16)):  # a query has very many segments
+        ends = [np.searchsorted(part[:, 0], (at, at + max(1, RECORDS // 16))) for part in parts]
+        rows, shared = listed(np.concatenate([part[low:high] for part, (low, high) in zip(parts, ends, strict=True)]))
+        same = _search.align(records, order, rows, BAND, needed)
+        rows, shared = (np.stack((own[:, 0], own[:, 1] >> 1, own[:, 4]), axis=1) for own in (rows, shared))
+        rows[:, 2] = same
+        found.append((rows[same > 0], shared))
+    similar, shared = map(np.concatenate, zip(*found, strict=True))
+    return similar, shared
 
 
 @contextmanager
 def kept_segments(folder: PathLike) -> Iterator[None]:
     """Keep the finished parts of searches in a folder until the work inside this context is done."""
     kept = CheckpointFolder(folder)
-    token = KEPT.set(kept.under("segments"))
+    token = KEPT.set(kept.under("blocks of segments"))
     try:
         with kept:
             yield
@@ -510,21 +543,9 @@ def aligned_pairs(
     cap = EDGE + int(4 * total * match**k)
     bounds, places = _search.postings(records, k)
     last = len(X) if queries is None else queries
-    tasks = [
-        lambda begin=begin: _search.similar(
-            records,
-            bounds,
-            places,
-            k,
-            cap,
-            (*scores, BAND, ALIGNED, queries or 0),
-            needed,
-            begin,
-            min(begin + STEP, last),
-            len(X),
-        )
-        for begin in range(0, last, STEP)
-    ]
+    rules = (*scores, BAND, ALIGNED, queries or 0)
+    search = partial(_search.similar, records, bounds, places, k, cap, rules, needed)
+    tasks = [partial(search, begin, min(begin + STEP, last), len(X)) for begin in range(0, last, STEP)]
     return np.concatenate(in_threads(tasks, n_threads, "similar sequences")).astype(np.int64)
 
 
@@ -536,6 +557,7 @@ def _joined(
     similar: Indices,
     length: int | None,
     aligned: bool,
+    remark: str,
 ) -> SimilarPairs:
     """Return the pairs of both kinds, each once, as numbers of distinct sequences."""
     rows = np.concatenate((shared, similar))
@@ -547,7 +569,7 @@ def _joined(
     ends, identity, only = ends[rank], identity[rank], only[rank]
     new = np.ones(len(ends), dtype=bool)
     new[1:] = np.any(ends[1:] != ends[:-1], axis=1)
-    return SimilarPairs(classes, ends[new], np.minimum(identity[new], 1.0), only[new], length, aligned)
+    return SimilarPairs(classes, ends[new], np.minimum(identity[new], 1.0), only[new], length, aligned, remark)
 
 
 # Groups of linked samples; in groups too large for balanced folds, the weakest links are cut first.
@@ -931,7 +953,9 @@ def nearest_across(
     match = match_chance(own)
     k = seed_length(own, match, 1 + both_strands)
     if by_spaced_seeds(own, match, 1 + both_strands, identity) and 0 < queries < len(own):
-        pairs = spaced_pairs(own, match, identity, both_strands, n_threads, queries)[0]
+        order = np.lexsort((digests(own, 8), np.arange(len(own)) >= queries))
+        pairs = spaced_pairs(own, order, match, identity, both_strands, n_threads, queries)[0].astype(np.int64)
+        pairs[:, :2] = order[pairs[:, :2]]
         pairs = pairs[(pairs[:, 0] < queries) & (pairs[:, 1] >= queries)]
     elif k is None or not 0 < queries < len(own) or own.lengths.max() < k:
         return Nearest(rows, best, k is not None)

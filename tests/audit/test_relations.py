@@ -70,7 +70,7 @@ def test_counts_of_each_kind_and_conflicts():
 def test_clusters_join_both_parts():
     train, test, kinds = plant_overlaps("dna", 40, 4)
     parts = make_parts(train, test, ["a"] * 40, ["b"] * len(test), alphabet="dna")
-    rows = cluster_rows(parts, find_within(parts, find_relations(parts, n_threads=1), n_threads=1))
+    rows = cluster_rows(parts, find_within(parts, find_relations(parts, n_threads=1)))
     # shared 30-mers alone make no near-duplicates
     assert len(rows) == sum(kind in KINDS[:4] for kind in kinds)
     assert {(row["training"], row["test"], row["labels"]) for row in rows} == {(1, 1, "a 1, b 1")}
@@ -91,7 +91,7 @@ def test_copies_within_parts_are_those_of_plain_comparisons():
         texts = ["".join(rng.choice([*"ACGT"], 2)) for _ in range(24)]
         labels = rng.choice(["a", "b", ""], 24).tolist()
         parts = make_parts(texts[8:], texts[:8], labels[8:], labels[:8], alphabet="dna")
-        within = find_within(parts, find_relations(parts, n_threads=1), n_threads=1)
+        within = find_within(parts, find_relations(parts, n_threads=1))
         for i, own in enumerate(texts):
             for place, wanted in enumerate((own, own.translate(TURNED)[::-1])):
                 if place and wanted == own:  # its own reverse complement

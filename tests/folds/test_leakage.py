@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from seqkern.core.errors import ParameterError
 from seqkern.evaluation import FoldSet, Split, leakage, make_folds
-from seqkern.evaluation.leakage import HEADER, contained_pairs, find_links, leakage_rows, write_leakage
+from seqkern.evaluation.leakage import HEADER, KINDS, contained_pairs, find_links, leakage_rows, write_leakage
 from seqkern.sequences.labels import Labels
 from seqkern.sequences.sequence_set import SequenceSet
 from seqkern.sequences.similarity import chance_length
@@ -103,7 +103,7 @@ def test_containment_reaches_the_reverse_strand():
     assert find_links(X, min_length=5).pairs.tolist() == []
     links = find_links(X, min_length=5, reverse_complement=True)
     assert links.pairs.tolist() == [[0, 1]]
-    assert links.kinds.tolist() == ["contained"]
+    assert links.of("contained").tolist() == [True]
     assert find_links(X, min_length=5, reverse_complement=True, contained=False).pairs.tolist() == []
     assert find_links(X, min_length=9, reverse_complement=True).pairs.tolist() == []
 
@@ -126,7 +126,7 @@ def test_links_name_the_strongest_kind_once():
     (whole,) = random_strings(1, 100, 100)
     near = mutated(whole, 4, np.random.default_rng(0))
     links = find_links(encoded([whole, whole[10:90], near]), identity=0.9)
-    assert list(zip(links.pairs.tolist(), links.kinds.tolist(), strict=True)) == [
+    assert list(zip(links.pairs.tolist(), [KINDS[kind] for kind in links.kind], strict=True)) == [
         ([0, 2], "similar"),
         ([1, 0], "contained"),
         ([1, 2], "similar"),

@@ -10,7 +10,7 @@ from seqkern.core.errors import ParameterError
 from seqkern.sequences import find_similar, similarity
 from seqkern.sequences.sampling import connected
 from seqkern.sequences.sequence_set import SequenceSet
-from seqkern.sequences.similarity import exact_length, match_chance, needed_residues
+from seqkern.sequences.similarity import exact_length, match_chance, nearest_across, needed_residues
 
 LETTERS = {"dna": "ACGT", "protein": "ACDEFGHIKLMNPQRSTVWY"}
 
@@ -232,7 +232,7 @@ def test_parts_threads_and_an_interruption_change_nothing(monkeypatch, tmp_path)
     search, calls = similarity._search.segments, []
 
     def stopped(*given):
-        calls.append(given[5])
+        calls.append(given[6])
         if len(calls) > limit:
             raise KeyboardInterrupt
         return search(*given)
@@ -241,11 +241,11 @@ def test_parts_threads_and_an_interruption_change_nothing(monkeypatch, tmp_path)
     limit, folder = 8, tmp_path / "kept"
     with pytest.raises(KeyboardInterrupt), similarity.kept_segments(folder):
         spaced(monkeypatch, strings, n_threads=1)
-    first, limit = len(list(folder.iterdir())), 1000
+    first, limit, n = len(list(folder.iterdir())), 1000, sum(map(len, strings))
     calls.clear()
     with similarity.kept_segments(folder):
         assert spaced(monkeypatch, strings, n_threads=1) == whole
-    assert sum(rules is not None for rules in calls) == 2 * (1 + sum(map(len, strings)) // 5000) - first > 0 < first
+    assert sum(rules is not None for rules in calls) == 2 * (1 + n // max(5000, n // 16)) - first > 0 < first
     assert not folder.exists()
 
 
@@ -255,3 +255,25 @@ def test_frequent_spaced_seeds_cost_no_group(monkeypatch):
     n = len(set(strings)) + 5
     assert np.bincount(connected(n, list(aligned))).max() == n - 5
     assert len(aligned) <= similarity.LISTED * n
+
+
+def test_pairs_of_capped_seeds_do_not_depend_on_the_order_of_a_file(monkeypatch):
+    strings = [*dict.fromkeys(families(2, 120, 200, 200, 0.05, "dna", indels=1))]
+    strings = [naive.mirrored(one) if n % 2 else one for n, one in enumerate(strings)]
+    aligned, _ = spaced(monkeypatch, strings)
+    order = np.random.default_rng(3).permutation(len(strings)).tolist()
+    turned, _ = spaced(monkeypatch, [strings[n] for n in order])
+    assert {tuple(sorted((order[a], order[b]))): share for (a, b), share in turned.items()} == aligned
+    assert len(aligned) < len(strings) * similarity.LISTED
+    assert "seeds, of repeats, were capped" in find_similar(encoded(strings)).remark
+    assert not find_similar(encoded(families(20, 3, 200, 200, 0.05, "dna"))).remark
+
+
+def test_a_query_finds_its_source_among_many_copies_of_a_repeat(monkeypatch):
+    monkeypatch.setattr(similarity, "SPACED", 0)
+    rng = np.random.default_rng(4)
+    copies = families(1, 500, 300, 300, 0.13, "dna")[1:]
+    sources = rng.choice(len(copies), 40, replace=False)
+    tests = [mutated(copies[row], 0.15, rng, indels=row % 2) for row in sources.tolist()]
+    found = nearest_across(encoded([*tests, *copies]), len(tests), both_strands=True)
+    assert np.mean(found.row == sources) >= 0.9
