@@ -144,53 +144,47 @@ class Kmers extends Term {
   square(codes) {
     let sum = 0;
     for (const { k, values } of this.norm) {
-      const counts = this.distances(codes, k, values);
-      for (let h = 0; h <= k; h++) sum += counts[h] * values[h];
+      const equal = values.every((value, h) => !h || !value);
+      sum += equal ? values[0] * this.equal(codes, k) : this.near(codes, k, values);
     }
     return sum;
   }
 
-  // how many pairs of k-mers have each distance; of `values` only those that are not 0 need be counted
-  distances(codes, k, values) {
-    const { bits, complement } = this.model, counts = new Float64Array(k + 1);
-    const words = new Int32Array(Math.max(0, codes.length - k + 1)), others = new Int32Array(words.length);
-    let n = 0, low = 0;
-    for (let h = 0; h < k; h++) low |= 1 << bits * h;
-    for (let start = 0; start + k <= codes.length; start++) {
-      let word = 0, other = 0, i = 0;
-      for (; i < k && codes[start + i] !== MASKED; i++) {
-        word |= codes[start + i] << bits * i;
-        if (this.strands !== "one") other |= complement[codes[start + i]] << bits * (k - 1 - i);
-      }
-      if (i < k) continue;
-      words[n] = this.strands === "canonical" ? Math.min(word, other) : word;
-      others[n++] = other;
-    }
-    if (values.every((value, h) => !h || !value)) return this.equal(words, others, n, counts);
-    const whole = new Int32Array(k + 1);
-    for (let i = 0; i < n; i++) {
-      const word = words[i];
-      for (let j = i + 1; j < n; j++) whole[apart(word ^ words[j], bits, low)]++;
-    }
-    for (let h = 0; h <= k; h++) counts[h] += 2 * whole[h];
-    counts[0] += n;
-    if (this.strands !== "both") return counts;
-    whole.fill(0);
-    for (let i = 0; i < n; i++) {
-      const word = others[i];
-      counts[apart(word ^ words[i], bits, low)]++;
-      for (let j = i + 1; j < n; j++) whole[apart(word ^ words[j], bits, low)]++;
-    }
-    for (let h = 0; h <= k; h++) counts[h] += 2 * whole[h];
-    return counts;
+  // the number of pairs of equal k-mers
+  equal(codes, k) {
+    const { size, complement } = this.model, number = new Map(), others = [];
+    this.each(codes, k, (start, code) => {
+      let other = 0;
+      if (this.strands !== "one") for (let i = k; i--;) other = other * size + complement[codes[start + i]];
+      const word = this.strands === "canonical" ? Math.min(code, other) : code;
+      number.set(word, (number.get(word) ?? 0) + 1);
+      others.push(other);
+    });
+    let sum = 0;
+    for (const count of number.values()) sum += count * count;
+    if (this.strands === "both") for (const other of others) sum += number.get(other) ?? 0;
+    return sum;
   }
 
-  equal(words, others, n, counts) {
-    const number = new Map();
-    for (let i = 0; i < n; i++) number.set(words[i], (number.get(words[i]) ?? 0) + 1);
-    for (const count of number.values()) counts[0] += count * count;
-    if (this.strands === "both") for (let i = 0; i < n; i++) counts[0] += number.get(others[i]) ?? 0;
-    return counts;
+  // Σ of the values of all pairs of k-mers, along the diagonals of x against itself and its reverse complement; both are
+  // symmetric, so that half of the pairs are enough
+  near(codes, k, values) {
+    const windows = codes.length - k + 1, { complement } = this.model, far = Math.max(0, values.findLastIndex(Boolean));
+    let sum = 0;
+    if (windows < 1) return 0;
+    const x = new Planes(codes, this.model.bits, k), counts = new Float64Array(k + 1);
+    for (let shift = 0; shift < windows; shift++) x.count(x, 0, shift, windows - shift, far, counts, shift ? 2 : 1);
+    if (this.strands === "both") {
+      const other = codes.map(code => code === MASKED ? code : complement[code]).reverse();
+      const y = new Planes(other, this.model.bits, k);
+      for (let shift = 1 - windows; shift < windows; shift++) {
+        const pairs = windows - Math.abs(shift), half = pairs >> 1, [from, to] = shift < 0 ? [y, x] : [x, y];
+        from.count(to, 0, Math.abs(shift), half, far, counts, 2);
+        if (pairs % 2) from.count(to, half, Math.abs(shift), 1, far, counts, 1);
+      }
+    }
+    for (let h = 0; h <= far; h++) sum += counts[h] * values[h];
+    return sum;
   }
 
   explain(codes, add) {
@@ -201,14 +195,62 @@ class Kmers extends Term {
   }
 }
 
-// The number of letters in which two words differ, from their XOR: `low` has the lowest bit of each letter.
-function apart(differ, bits, low) {
-  let found = differ;
-  for (let i = 1; i < bits; i++) found |= differ >>> i;
-  found &= low;
-  found -= found >>> 1 & 0x55555555;
-  found = (found & 0x33333333) + (found >>> 2 & 0x33333333);
-  return Math.imul(found + (found >>> 4) & 0x0f0f0f0f, 0x01010101) >>> 24;
+// The bits of a sequence's codes, each in a plane of its own, 32 residues to a word; and the k-mers without a masked one.
+
+class Planes {
+  constructor(codes, bits, k) {
+    const words = (codes.length >> 5) + 4;
+    this.k = k;
+    this.planes = Array.from({ length: bits }, () => new Int32Array(words));
+    this.whole = new Int32Array(words);
+    for (let i = 0, known = 0; i < codes.length; i++) {
+      known = codes[i] === MASKED ? 0 : known + 1;
+      for (let b = 0; b < bits; b++) this.planes[b][i >> 5] |= (codes[i] >> b & 1) << (i & 31);
+      if (known >= k) this.whole[i - k + 1 >> 5] |= 1 << (i - k + 1 & 31);
+    }
+    this.differ = new Int32Array(words);
+  }
+
+  // adds to counts[h], h ≤ far, `times` the number of pairs of windows with h differences, from `at` here and
+  // `at + shift` there on: 32 pairs at once, whose numbers of differences are four planes of bits
+  count(other, at, shift, pairs, far, counts, times) {
+    const { k, differ } = this, blocks = pairs + 31 >> 5;
+    for (let i = 0; i <= blocks; i++) {
+      let found = 0;
+      for (let b = 0; b < this.planes.length; b++) {
+        found |= bitsAt(this.planes[b], at + 32 * i) ^ bitsAt(other.planes[b], at + shift + 32 * i);
+      }
+      differ[i] = found;
+    }
+    for (let i = 0; i < blocks; i++) {
+      const low = differ[i], high = differ[i + 1], left = pairs - 32 * i;
+      let c0 = low, c1 = 0, c2 = 0, c3 = 0;
+      for (let j = 1; j < k; j++) {
+        const v = low >>> j | high << 32 - j, w = c0 & v, u = c1 & w;
+        c0 ^= v;
+        c1 ^= w;
+        c3 ^= c2 & u;
+        c2 ^= u;
+      }
+      const first = at + 32 * i, mask = bitsAt(this.whole, first) & bitsAt(other.whole, first + shift)
+        & (left < 32 ? (1 << left) - 1 : -1);
+      for (let h = 0; h <= far; h++) {
+        const same = mask & (h & 1 ? c0 : ~c0) & (h & 2 ? c1 : ~c1) & (h & 4 ? c2 : ~c2) & (h & 8 ? c3 : ~c3);
+        if (same) counts[h] += times * ones(same);
+      }
+    }
+  }
+}
+
+function bitsAt(words, place) {
+  const i = place >> 5, rest = place & 31;
+  return rest ? words[i] >>> rest | words[i + 1] << 32 - rest : words[i];
+}
+
+function ones(word) {
+  word -= word >>> 1 & 0x55555555;
+  word = (word & 0x33333333) + (word >>> 2 & 0x33333333);
+  return Math.imul(word + (word >>> 4) & 0x0f0f0f0f, 0x01010101) >>> 24;
 }
 
 // Weights of k-mers at positions. Longer k-mers than those in tables are matches with the support sequences.
@@ -230,6 +272,15 @@ class Positions extends Term {
     } else {
       this.tables = term.tables.map(one => array(buffer, one));
       this.prefix = this.tables.length;
+    }
+    // the sums over all lengths of the k-mers that begin a longest one
+    const { size } = model, n = size ** this.prefix;
+    this.joint = new Float64Array(this.length * n);
+    for (let place = 0; place < this.joint.length; place++) {
+      const at = Math.floor(place / n), code = place % n;
+      this.tables.forEach((weights, i) => {
+        this.joint[place] += weights[at * size ** (i + 1) + Math.floor(code / size ** (this.prefix - i - 1))];
+      });
     }
   }
 
@@ -263,23 +314,28 @@ class Positions extends Term {
     return code;
   }
 
-  // the support sequences that have each prefix at each position
+  // lists of the support sequences that have each prefix at each position, and where each list starts
   index() {
-    const L = this.length;
-    this.found = Array.from({ length: L }, () => new Map());
-    for (let z = 0; z < this.coefficients.length; z++) {
+    const L = this.length, n = this.model.size ** this.prefix, m = this.coefficients.length;
+    this.starts = new Int32Array(L * n + 1);
+    this.lists = new Int32Array(L * m);
+    const visit = todo => {
       for (let at = 0; at + this.prefix < L; at++) {
-        const code = this.word(this.support, z * L + at, this.prefix);
-        if (code < 0) continue;
-        const list = this.found[at].get(code);
-        if (list) list.push(z);
-        else this.found[at].set(code, [z]);
+        for (let z = 0; z < m; z++) {
+          const code = this.word(this.support, z * L + at, this.prefix);
+          if (code >= 0) todo(at * n + code, z);
+        }
       }
-    }
+    };
+    visit(place => { this.starts[place + 1]++; });
+    for (let i = 0; i < L * n; i++) this.starts[i + 1] += this.starts[i];
+    const next = this.starts.slice();
+    visit((place, z) => { this.lists[next[place]++] = z; });
   }
 
   // calls add(start, k, weight) for each k-mer; longer ones by placement
-  explain(codes, add, norm = this.norm ? Math.sqrt(this.square(codes)) : 1) {
+  explain(codes, add) {
+    const norm = this.norm ? Math.sqrt(this.square(codes)) : 1;
     if (!(norm > 0)) return;
     const { size } = this.model, L = this.length;
     for (let k = 1; k <= this.prefix; k++) {
@@ -289,17 +345,19 @@ class Positions extends Term {
         if (code >= 0) add(at, k, weights[at * n + code] / norm);
       }
     }
-    if (this.found) this.longer(codes, (at, k, weight) => add(at, k, weight / norm));
+    if (this.starts) this.longer(codes, (at, k, weight) => add(at, k, weight / norm));
   }
 
+  // calls add(start, k, weight) for each k-mer longer than the prefix that a support sequence has too
   longer(codes, add) {
-    const L = this.length, q = this.prefix;
+    const L = this.length, q = this.prefix, n = this.model.size ** q, words = new Int32Array(L).fill(-1);
+    for (let at = 0; at + q < L; at++) words[at] = this.word(codes, at, q);
     for (let i = 0; i < this.here.length; i++) {
       const here = this.here[i], there = this.there[i], most = Math.min(this.degree, L - Math.max(here, there));
-      if (most <= q) continue;
-      const code = this.word(codes, here, q), list = code < 0 ? null : this.found[there].get(code);
-      for (const z of list ?? []) {
-        const place = z * L + there;
+      if (most <= q || words[here] < 0) continue;
+      const list = there * n + words[here], stop = this.starts[list + 1];
+      for (let j = this.starts[list]; j < stop; j++) {
+        const z = this.lists[j], place = z * L + there;
         for (let k = q; k < most && codes[here + k] === this.support[place + k] && codes[here + k] !== MASKED; k++) {
           add(here, k + 1, this.weight[i] * this.coefficients[z] * this.length_weights[k]);
         }
@@ -308,28 +366,34 @@ class Positions extends Term {
   }
 
   value(codes) {
-    let sum = 0;
-    if (codes.length !== this.length) {
-      this.model.note = `has ${codes.length} residues, the model needs ${this.length}`;
+    const L = this.length, q = this.prefix, { size } = this.model, n = size ** q, top = n / size;
+    if (codes.length !== L) {
+      this.model.note = `has ${codes.length} residues, the model needs ${L}`;
       return NaN;
     }
-    this.explain(codes, (at, k, weight) => { sum += weight; }, 1);
+    let sum = 0, code = 0;
+    for (let at = L - 1, known = 0; at >= 0; at--) {  // `code` is the k-mer from `at` on, `known` its residues
+      if (codes[at] === MASKED) { known = code = 0; continue; }
+      code = codes[at] * top + Math.floor(code / size);
+      if (++known >= q) sum += this.joint[at * n + code];
+      else for (let k = 1; k <= known; k++) sum += this.tables[k - 1][at * size ** k + Math.floor(code / size ** (q - k))];
+    }
+    if (this.starts) this.longer(codes, (at, k, weight) => { sum += weight; });
     return this.normalised(sum, this.norm && this.square(codes));
   }
 
   // K(x, x): runs of equal residues between the sequence and its shifts
   square(codes) {
-    const L = this.length, runs = new Map();
+    const L = this.length, runs = [];
     let sum = 0;
     for (let i = 0; i < this.here.length; i++) {
       const here = this.here[i], there = this.there[i], shift = Math.abs(here - there);
-      let run = runs.get(shift);
+      let run = runs[shift];
       if (!run) {
-        run = new Int32Array(L + 1);
+        run = runs[shift] = new Int32Array(L + 1);
         for (let at = L - 1 - shift; at >= 0; at--) {
           run[at] = codes[at] === codes[at + shift] && codes[at] !== MASKED ? run[at + 1] + 1 : 0;
         }
-        runs.set(shift, run);
       }
       const k = Math.min(run[Math.min(here, there)], this.degree);
       if (k) sum += this.weight[i] * this.sums[k - 1];
