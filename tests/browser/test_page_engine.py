@@ -1,19 +1,24 @@
 """The engine of a model's page decides as `predict` does, in Chromium, on random and on odd sequences."""
 
+import io
+
 import numpy as np
 import pytest
 
+from seqkern.core.errors import SequenceError
 from seqkern.kernels import build_kernel
 from seqkern.methods.page_export import export_model
 from seqkern.methods.training import train_model
 from seqkern.report.page_frame import ASSETS
-from seqkern.sequences.alphabets import ALPHABETS, AMBIGUOUS_BASES, AMBIGUOUS_RESIDUES
+from seqkern.sequences.alphabets import ALPHABETS, AMBIGUOUS_BASES, AMBIGUOUS_RESIDUES, masked_text
+from seqkern.sequences.fasta import read_fasta
 from seqkern.sequences.labels import make_labels
 from seqkern.sequences.sequence_set import SequenceSet, as_sequences
 
 RUN = """async ([engine, model, text]) => {
     const worker = new Worker(URL.createObjectURL(new Blob([engine], {type: "text/javascript"})));
     const next = type => new Promise((resolve, reject) => {
+        worker.onerror = event => reject(new Error(event.message));
         worker.onmessage = ({data}) => {
             if (data.type === "error") reject(new Error(data.text));
             else if (data.type === "rows") rows.push(data);
@@ -72,7 +77,7 @@ def texts(alphabet, rng, n, length=24):
     made += [
         one[:i] + odd[i % len(odd)] * (i % 3 + 1) + one[i + i % 3 + 1 :] for i, one in enumerate(made[: length - 4])
     ]
-    return made + [made[0].lower(), made[1][::-1]]
+    return [*made, made[0].lower(), made[1][::-1]]
 
 
 @pytest.fixture(scope="module")
@@ -110,3 +115,34 @@ def test_decisions_are_those_of_predict(engine, alphabet, kernel, exact):
         own = letters.index(one["sequence"][place])
         assert np.isnan(row[own])
         assert np.abs(np.delete(row - model.decision(others), own)).max() < tolerance
+
+
+RECORDS = [
+    ">a b\nAC GTACG\n\nAC\n", ">b\tx\r\nACGTTGA\r\nAA\r\n", ">c\nACGTACG*\n", ">d\nACGT*ACG\n", ">e\nAC-GTACG\n",
+    ">f\nacgugguu\n", ">g\nACGTAé\n", ">h|1\nACGTNRNYA\n",
+    "> i\n ACGTAGA\t\n", ">j\n;comment\nACGTAA\n", ">k\nAC1GTACG\n",
+    ">l\nRRYYACG\n", ">m\nACGTAA**\n", ">n\n\n", ">o <b>\nNNNNNNN\n", ">=1+1\nACGTACCA",
+]  # fmt: skip
+
+
+def test_records_are_read_as_predict_reads_them(engine):
+    rng = np.random.default_rng(2)
+    X = as_sequences(["".join(rng.choice(list("ACGT"), 20)) for _ in range(20)], "dna")
+    labels = make_labels(X.ids, ["a", "b"] * 10)
+    model = train_model(X, labels, build_kernel("spectrum:k=2,zero_diagonal=zero"), "csvc:C=1")
+    found = engine(export_model(model), "".join(RECORDS))
+    counts, accepted = {}, 0
+    for i, text in enumerate(RECORDS):
+        try:
+            own = read_fasta(io.StringIO(text), "dna")
+        except SequenceError:
+            assert np.isnan(found["decisions"][i])
+            assert found["notes"][i]
+            continue
+        assert [found["ids"][i], found["lengths"][i], found["notes"][i]] == [own.ids[0], own.lengths[0], ""]
+        assert found["decisions"][i] == pytest.approx(model.decision(own)[0], abs=1e-6)
+        counts = {name: counts.get(name, 0) + own.counts.get(name, 0) for name in {**counts, **own.counts}}
+        accepted += 1
+    assert 8 <= accepted < len(RECORDS)
+    expected = {f"{n} {name}" for name, n in counts.items() if "masked" not in name} | {masked_text(counts)}
+    assert set(found["remarks"]) == expected

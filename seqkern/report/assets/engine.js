@@ -437,41 +437,59 @@ class Reader {
 
   endRecord() {
     if (this.header === null && !this.pieces.length) return;
-    const { model } = this, text = joined(this.pieces), codes = new Uint8Array(text.length), unknown = [];
-    let n = 0, stop = text.length, note = "";
+    const { model } = this, text = joined(this.pieces), codes = new Uint8Array(text.length), unknown = [], places = [];
+    let n = 0, stop = text.length, note = "", lower = 0, swaps = 0, stops = 0;
     while (stop && text[stop - 1] <= 32) stop--;
-    if (stop && text[stop - 1] === 42 && !model.alphabet.letters.includes("*")) { stop--; this.stops++; }
+    if (stop && text[stop - 1] === 42 && !model.alphabet.letters.includes("*")) { stop--; stops++; }
     for (let i = 0; i < stop; i++) {
       const byte = text[i], code = model.code[byte];
       if (byte <= 32) continue;
-      if (byte >= 97 && byte <= 122) this.lower++;
-      if (model.swapped.includes(byte)) this.swaps++;
+      if (byte >= 97 && byte <= 122) lower++;
+      if (model.swapped.includes(byte)) swaps++;
       if (code === MASKED) {
-        const letter = byte < 128 ? String.fromCharCode(byte).toUpperCase() : "that is not ASCII";
-        if (model.unknown !== "mask_all" && !(model.unknown === "mask" && model.ambiguous.includes(letter))) {
-          note ||= `letter ${letter} at position ${n + 1} is not in the alphabet ${model.alphabet.name}`;
-        }
-        unknown.push(letter);
+        unknown.push(byte < 128 ? String.fromCharCode(byte).toUpperCase() : "that is not ASCII");
+        places.push(n);
       }
       codes[n++] = code;
     }
-    for (const letter of unknown) this.masked[letter] = (this.masked[letter] ?? 0) + 1;
+    const refused = n ? this.refused(unknown, n) : -1;
     if (!n) note = "has no residues";
+    else if (refused >= 0) {
+      note = `letter ${unknown[refused]} at position ${places[refused] + 1} is not in the alphabet ${model.alphabet.name}`;
+    } else {
+      this.lower += lower;
+      this.swaps += swaps;
+      this.stops += stops;
+      for (const letter of unknown) this.masked[letter] = (this.masked[letter] ?? 0) + 1;
+    }
     const id = (this.header ?? "sequence").split(/\s/)[0] || "sequence";
     this.pieces = [];
     this.header = null;
     this.each(id, codes.subarray(0, n), note);
   }
 
+  // which of the letters outside the alphabet the model's policy refuses first; -1: none. Many ambiguity codes among
+  // bases mean protein
+  refused(unknown, n) {
+    const { unknown: policy, ambiguous, alphabet } = this.model;
+    if (policy === "mask_all") return -1;
+    if (policy !== "mask") return unknown.length ? 0 : -1;
+    const odd = unknown.findIndex(letter => !ambiguous.includes(letter));
+    const wide = unknown.filter(letter => letter === "N" || letter === "X").length;
+    if (odd >= 0 || !alphabet.complement || 2 * (unknown.length - wide) <= n - wide) return odd;
+    return unknown.findIndex(letter => letter !== "N" && letter !== "X");
+  }
+
   remarks() {
-    const found = [], [from, to] = this.model.swap ?? "";
+    const found = [], [from, to] = this.model.swap ?? "  ";
     const masked = Object.entries(this.masked), total = masked.reduce((sum, [, count]) => sum + count, 0);
     if (this.lower) found.push(`${this.lower} lower-case letters`);
-    if (this.stops) found.push(`${this.stops} terminal stops removed`);
+    if (this.stops) found.push(`${this.stops} terminal stops (*) removed`);
     if (this.swaps) found.push(`${this.swaps} letters ${from} read as ${to}`);
     if (total) {
+      masked.sort();
       const each = masked.map(([letter, count]) => `${letter}: ${count}`).join(", ");
-      found.push(`${total} letter${total === 1 ? " is" : "s are"} outside the alphabet (${each})`);
+      found.push(`${total} letter${total === 1 ? "" : "s"} outside the alphabet (${each}) ${total === 1 ? "is" : "are"} masked`);
     }
     return found;
   }
