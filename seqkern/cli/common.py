@@ -12,7 +12,7 @@ from seqkern.cli.output import warn
 from seqkern.cli.requests import Regions, Tracks
 from seqkern.cli.requests_models import NewSamples
 from seqkern.cli.requests_studies import DatasetModel, EvaluateRequest, OfStudy
-from seqkern.core.errors import ConfigError, ModelError, ParameterError, check_known, unknown_name
+from seqkern.core.errors import ConfigError, ModelError, ParameterError, SequenceError, check_known, unknown_name
 from seqkern.core.types import PathLike, Source
 from seqkern.formats.annotation import has_features
 from seqkern.formats.profiles import TRACKS
@@ -20,7 +20,7 @@ from seqkern.formats.regions import RegionOptions
 from seqkern.sequences.fasta import AnySource
 from seqkern.sequences.tracks import Track
 from seqkern.study.data_entry import DataEntry, SeveralSequences, with_regions
-from seqkern.study.several_sequences import NOTE, SequenceFiles, SequenceTable, SequenceView
+from seqkern.study.several_sequences import ALLELES, NOTE, SequenceFiles, SequenceTable, SequenceView
 from seqkern.study.tables import column_of_names
 from seqkern.study.vectors import View, holds_sequences, parse_views
 
@@ -225,7 +225,8 @@ def read_several(model: Model, request: NewSamples, policies: Mapping[str, str])
     """Return new samples with several sequences, read as the training samples were."""
     wanted = {name: view.alphabet for name, view in model.sequence_views.items()}
     note = model.record.get(NOTE, {})
-    request.refuse("does not work with several sequences", *NOT_WITH_SEVERAL)
+    hint = f"; seqkern variants {request.model} FILE.vcf --genome FASTA scores variants" * (set(wanted) == set(ALLELES))
+    request.refuse("does not work with several sequences", *NOT_WITH_SEVERAL, remedy=f"remove {{option}}{hint}")
     missing = request.missing or note.get("missing", "error")
     files = sequence_files(request)
     given = files or (
@@ -244,7 +245,11 @@ def read_several(model: Model, request: NewSamples, policies: Mapping[str, str])
     views = tuple(SequenceView(name, places[name]) for name in wanted)
     numbers = () if files else tuple(column_views(request, model))
     table = SequenceTable(request.fasta, views, request.id_column, missing, numbers)
-    read = (SequenceFiles(views, missing) if files else table).read(".", policies, wanted)
+    try:
+        read = (SequenceFiles(views, missing) if files else table).read(".", policies, wanted)
+    except SequenceError as error:
+        error.remedy = f"{error.remedy}{hint}"
+        raise
     given_ids = files or request.id_column or policies.get("ids") == "number"
     column = None if given_ids else column_of_names(read.columns, list(places.values()), note.get("id"))
     return read.sequences if column is None else read.sequences.replace(ids=read.columns[column])

@@ -149,7 +149,7 @@ class MethodRequest(
         nargs="*",
     )
     variants: IfGiven = option(
-        "variants with measured effects, instead of sequences, with --genome; VCF with a field of INFO, or a table "
+        "variants with measured effects, with --genome; in place of sequences: VCF with a field of INFO, or a table "
         "with chromosome, position, ref, alt and effect (--label-field). A sample is the difference of two windows of "
         "--width bases (default: 100), which --kernel compares (default: gapped_kmer:l=10,k=6,reverse_complement=true,"
         "normalize=false); gp_regression:mean=zero, the default solver, changes its sign with the alleles",
@@ -217,7 +217,7 @@ class HardNegatives(Request, group="hard negatives"):
 
 
 class TrainRequest(
-    MethodRequest, Significance, Estimate, HardNegatives, everyday=("output", "kernel", "solver", "verbose")
+    MethodRequest, Significance, Estimate, HardNegatives, everyday=("output", "kernel", "solver", "variants", "verbose")
 ):
     """A model trained on samples."""
 
@@ -253,7 +253,9 @@ class TrainRequest(
     )
 
 
-class CvRequest(MethodRequest, Overwrite, SpreadsheetSafe, everyday=("output", "folds", "kernel", "solver")):
+class CvRequest(
+    MethodRequest, Overwrite, SpreadsheetSafe, everyday=("output", "folds", "kernel", "solver", "variants")
+):
     """The score of one method, fold by fold."""
 
     output: str | None = option(

@@ -56,7 +56,7 @@ from seqkern.study.dataset import Dataset, make_dataset
 from seqkern.study.kernel_entries import AnyKernel, AutoKernel, KernelEntry, read_kernel
 from seqkern.study.several_sequences import ALLELES
 from seqkern.study.solver_entries import SolverEntry
-from seqkern.study.tables import column_of_names, label_column
+from seqkern.study.tables import column_of_names, label_column, no_column
 
 # Notes on standard error about labels that are probably a mistake.
 
@@ -473,10 +473,8 @@ def _averaged(request: MethodRequest, dataset: Dataset) -> Dataset:
     vectors tell equal sequences apart.
     """
     X, task = dataset.X, dataset.task()
-    y, others = task.labels.y, (task.labels.position, task.labels.folds)
-    if task.labels.kind != "real" or not isinstance(X, SequenceSet) or request.track:
-        return dataset
-    if any(column is not None for column in others):
+    y, placed = task.labels.y, task.labels.position is not None or task.labels.folds is not None
+    if placed or task.labels.kind != "real" or not isinstance(X, SequenceSet) or request.track:
         return dataset
     rows = np.flatnonzero(task.labels.used())
     _, first, copy = np.unique(distinct_sequences(X.take(rows))[0], return_index=True, return_inverse=True)
@@ -488,7 +486,8 @@ def _averaged(request: MethodRequest, dataset: Dataset) -> Dataset:
     if not several.any() or any((own != own[first][copy]).any() for own in vectors):
         return dataset
     deviation = np.sqrt(squares[several].sum() / (counts[several] - 1).sum())
-    what = "sequence has" if several.sum() == 1 else "sequences have"
+    what = "sequence" if request.variants is None else "variant"
+    what += " has" if several.sum() == 1 else "s have"
     log(
         f"replicates: {int(several.sum()):,} {what} different values in {int(counts[several].sum()):,} records; their "
         f"means are used (standard deviation of a replicate: {deviation:.3g})"
@@ -638,13 +637,7 @@ def check_label_column(path: str, column: str, *, exact: bool = False) -> Sequen
             remedy="separate the cells by tabs, commas or semicolons, not by spaces or |",
         )
     if (column if exact else label_column(columns, column)) not in columns:
-        some = ", ".join(columns[:8]) + (", …" if len(columns) > 8 else "")
-        raise LabelError(
-            f"has no label column {column!r}",
-            file=path,
-            remedy=f"name it with --label-field, or give another table with --labels; columns: {some} (from the first "
-            "line, which must name the columns)",
-        )
+        raise no_column(column, columns, path)
     return columns
 
 

@@ -29,7 +29,7 @@ from seqkern.core.tsv import check_ending, optional_library, write_tsv
 from seqkern.core.types import Arrays
 from seqkern.formats.alleles import NOTES, PLACED, Placing
 from seqkern.formats.reference import Genome
-from seqkern.formats.regions import check_regions, read_bed
+from seqkern.formats.regions import on_genome, read_regions
 from seqkern.formats.vcf import VCF, Column, TableWriter, VcfChunk, VcfReader, VcfWriter
 from seqkern.genomics.variant_run import (
     KINDS,
@@ -232,7 +232,7 @@ def _run(request: VariantsRequest, job: VariantRun, output: Path, notes: dict[st
         notes.update(placing=job.placing.summary(), in_order=in_order, ends=[first, last], best=best)
     elif output.name.endswith(VCF[1:]):
         _index(output, in_order)
-    _say(request, job, vcf)
+    _say(job, vcf)
     for name, (_, q) in chances.items():
         _say_found(request, job, name if len(chances) > 1 else "", q)
     if request.part is None:
@@ -273,7 +273,7 @@ def gather_variants(request: VariantsRequest, words: list[str], vcf: str) -> Non
 
         joined = gather(request, words, [vcf, request.genome], check, index)
     if joined is not None:
-        _say(request, job, vcf)
+        _say(job, vcf)
         best = sorted((row for note in joined for row in note["best"]), key=lambda row: -row[0])
         log_strongest(request.output, [], LARGEST_EFFECTS, best[:MOST_SHOWN])
 
@@ -285,8 +285,9 @@ def _ascending(places: list[Any]) -> bool:
 
 def _regions(path: str, genome: Genome) -> list[tuple[str, int, int]]:
     """Return the regions of a BED file, in the order of the file."""
-    found = read_bed(path)
-    check_regions(found, genome)
+    found = on_genome(read_regions(path, genome), genome)
+    for what, count in found.counts.items():
+        log(f"{path}: {count} {what}")
     return list(zip(found.chromosomes.tolist(), found.starts.tolist(), found.stops.tolist(), strict=True))
 
 
@@ -337,13 +338,10 @@ def _is_by_chromosome(output: Path) -> bool:
     return len(names) == len(set(names))
 
 
-def _say(request: VariantsRequest, job: VariantRun, vcf: str) -> None:
+def _say(job: VariantRun, vcf: str) -> None:
     """Print a summary of the handling of the variants."""
     placing = job.placing
-    lines = [f"{placing.counts[PLACED]} alleles scored"]
-    if placing.renamed:
-        name, own = next(iter(placing.renamed.items()))
-        lines.append(f"chromosome {name} is {own} in {request.genome}, and so for {len(placing.renamed)} in all")
+    lines = [f"{placing.counts[PLACED]} alleles scored", *placing.renamed]
     lines += [f"not scored: {text}" for text in placing.unscored()]
     for line in lines:
         log(f"{vcf}: {line}")

@@ -12,6 +12,7 @@ import numpy as np
 
 from seqkern.core.errors import SequenceError
 from seqkern.core.types import Bools, Codes, Ints
+from seqkern.formats.regions import other_name
 from seqkern.formats.vcf import SEQUENCE, SKIPPED, SNV, VcfChunk
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ PLACED, MISMATCH, ABSENT, BEYOND, LEFT_OUT, BARE = range(6)
 NOTES = {
     MISMATCH: "REF differs from the genome",
     ABSENT: "chromosome not in the genome",
-    BEYOND: "beyond the end of the chromosome",
+    BEYOND: "outside of the chromosome",
     LEFT_OUT: "not scored",
     BARE: "N or the chromosome's end near it",
 }
@@ -96,9 +97,10 @@ class Placing:
         self._example = ""
 
     @property
-    def renamed(self) -> dict[str, str]:
-        """The chromosomes that have another name in the genome, with this name."""
-        return {name: own for name, own in self.names.items() if own is not None and own != name}
+    def renamed(self) -> list[str]:
+        """A remark on the chromosomes that have another name in the genome, if there are any."""
+        what = f"variants on chromosomes that {self.genome.path} names otherwise, such as"
+        return [f"{what} {own} for {name}" for name, own in self.names.items() if own not in (None, name)][:1]
 
     @property
     def touched(self) -> list[str]:
@@ -164,12 +166,11 @@ class Placing:
         return {"counts": self.counts, "kinds": self.kinds, "absent": self.absent, "causes": self._causes}
 
     def _find_names(self, chromosomes: Iterable[str]) -> None:
-        """Find the genome's names for chromosomes, with or without ``chr``."""
+        """Find the genome's names for chromosomes."""
         lengths = self.genome.lengths
         for name in dict.fromkeys(chromosomes):
             if name not in self.names:
-                other = name[3:] if name.startswith("chr") else f"chr{name}"
-                self.names[name] = name if name in lengths else other if other in lengths else None
+                self.names[name] = name if name in lengths else other_name(name, lengths)
 
     def _read(self, chromosome: Ints, low: Ints, high: Ints) -> tuple[Codes, Ints]:
         """Return the bases of regions, and for each region the offset from genome positions to positions in these
@@ -225,7 +226,7 @@ class Placing:
         causes = {
             ABSENT: f"on chromosomes that {self.genome.path} lacks, such as {names[0]}; it has {names[1]}",
             MISMATCH: f"whose REF differs from {self.genome.path}{example}",
-            BEYOND: "beyond the end of their chromosome",
+            BEYOND: "outside of their chromosome, which counts from 1",
             BARE: "with N or the chromosome's end near them",
         }
         return found + [f"{self.counts[one]} {text}" for one, text in causes.items() if self.counts[one]]
@@ -246,7 +247,7 @@ class Placing:
         wrong = self.counts[MISMATCH] + self.counts[BEYOND]
         total = wrong + self.counts[PLACED] + self.counts[BARE]
         if wrong > max(self.most * total, FEW_MISMATCHES):
-            example = self._example or f"{self.counts[BEYOND]} lie beyond the end of their chromosome"
+            example = self._example or f"{self.counts[BEYOND]} lie outside of their chromosome, which counts from 1"
             raise SequenceError(
                 f"REF differs from {self.genome.path} for {wrong} of {total} alleles ({example})",
                 file=self.name,

@@ -183,7 +183,7 @@ SUFFIX = re.compile(r"\.(bed\d*|narrowpeak|broadpeak|gappedpeak)(\.(gz|bgz|bz2|x
 COMMENTS = ("#", "track ", "track\t", "browser ", "browser\t")
 NARROW_PEAK, GAPPED_PEAK = 10, 15
 """Columns of narrowPeak and gappedPeak, which BED cannot have; narrowPeak's last is the offset of the summit."""
-STRANDS = {"+": "+", "-": "-", ".": ".", "": "."}
+STRANDS = {"+": "+", "-": "-", ".": ".", "": ".", "*": "."}
 PEAK_HEADER = re.compile(r"position\tip\b|chr(om(osome)?)?\t(chrom)?(start|pos|begin)[^\t]*\t(chrom)?(end|stop|pos)")
 POSITION, NARROWEST, BROADEST = 20, 100, 500
 SCORES = ("score", "-log10(qvalue)", "-log10(pvalue)", "-10*log10(pvalue)", "ip")
@@ -257,37 +257,42 @@ def _cells(line: str) -> list[str]:
 
 def _region(cells: list[str], columns: Names) -> tuple[str, int, int, str, float, str, int]:
     """Return chromosome, start, stop, name, score, strand and summit of a line."""
-    bed = columns is BED_COLUMNS
-    if columns.get("position") == 0:  # of GEM: chromosome:position, from 1
+    bed, gem, own = columns is BED_COLUMNS, columns.get("position") == 0, columns
+    first = int(gem or "length" in columns)  # GEM and MACS count from 1
+    if gem:  # chromosome:position
         chromosome, _, last = cells[0].rpartition(":")
-        before = str(int(last) - 1) if re.fullmatch("[0-9]{1,15}", last) else last
-        cells = [chromosome, before, last, *cells[1:]]
+        cells = [chromosome, last, last, *cells[1:]]
         columns = {name: i + 2 for name, i in columns.items()}
     if len(cells) < 3 or (bed and len(cells) > 12 and len(cells) != GAPPED_PEAK):
         problem = f"has {len(cells)} column{'s' * (len(cells) != 1)}"
         remedy = "BED has 3 to 12, between tabs: chromosome, start, stop, name, score, strand"
         raise SequenceError(problem, remedy=remedy)
     start, stop = (_position(cells, i) for i in (1, 2))
-    start -= not bed and "length" in columns  # MACS counts from 1
     if not cells[0]:
         raise SequenceError("has no chromosome", remedy="write it in the first column")
-    if start < 0:
-        raise SequenceError(f"begins at {start}", remedy="the first base of a chromosome is 0 in BED")
+    if start < first:
+        remedy = f"the first base of a chromosome is {first} in {'tables of MACS and GEM' if first else 'BED'}"
+        raise SequenceError(f"begins at {start}", remedy=remedy)
+    if start > stop:
+        raise SequenceError(f"ends at {stop}, before its start {start}", remedy="swap start and stop")
+    start -= first
     if start == stop:
         remedy = "BED counts starts from 0 and excludes the stop; if positions count from 1, subtract 1 from the starts"
         raise SequenceError(f"has no base: it begins and ends at {start}", remedy=remedy)
-    if start > stop:
-        raise SequenceError(f"ends at {stop}, before its start {start}", remedy="swap start and stop")
     texts = {name: cells[i] for name, i in columns.items() if i < len(cells)}
     strand = texts.get("strand", ".")
     if strand not in STRANDS:
-        raise SequenceError(f"has the strand {strand!r}", remedy="write +, - or . in the sixth column")
+        raise SequenceError(f"has the strand {strand!r}", remedy=f"write +, - or . in column {own['strand'] + 1}")
     score = next((read_number(texts[name]) for name in SCORES if name in texts), math.nan)
-    offset = texts.get("summit", cells[NARROW_PEAK - 1] if bed and len(cells) == NARROW_PEAK else None)
-    offset = "0" if "position" in columns else texts.get("abs_summit", offset)
-    if "abs_summit" in texts and texts["abs_summit"].isdecimal():
-        offset = str(int(texts["abs_summit"]) - 1 - start)
-    return cells[0], start, stop, texts.get("name", "."), score, STRANDS[strand], _summit(offset, start, stop)
+    if "abs_summit" in texts:
+        summit = _summit(texts["abs_summit"], start, stop, -1, "abs_summit is a position of the chromosome, from 1")
+    elif "summit" in texts:
+        summit = _summit(texts["summit"], start, stop, start, "summit is the offset from the start")
+    elif bed and len(cells) == NARROW_PEAK:
+        summit = _summit(cells[-1], start, stop, start, "the last column of narrowPeak is the offset from the start")
+    else:
+        summit = start if "position" in columns else -1
+    return cells[0], start, stop, texts.get("name", "."), score, STRANDS[strand], summit
 
 
 def _position(cells: Sequence[str], i: int) -> int:
@@ -300,19 +305,14 @@ def _position(cells: Sequence[str], i: int) -> int:
     return int(text)
 
 
-def _summit(text: str | None, start: int, stop: int) -> int:
-    """Return the position of the summit, given by its offset from the start, −1 if there is none."""
-    if text is None:
-        return -1
+def _summit(text: str, start: int, stop: int, origin: int, meaning: str) -> int:
+    """Return the position of the summit, given by its offset from the origin, −1 if there is none."""
     if not re.fullmatch(r"-?[0-9]{1,18}", text):
-        raise SequenceError(
-            f"has the summit {text!r}, which is not an integer", remedy="give its offset, or -1 for none"
-        )
-    offset = int(text)
-    if offset >= stop - start:
-        remedy = "the last column of narrowPeak is the offset from the start"
-        raise SequenceError(f"has its summit {offset} bases from its start, beyond its stop", remedy=remedy)
-    return start + offset if offset >= 0 else -1
+        raise SequenceError(f"has the summit {text!r}, which is not an integer", remedy="give -1 for none")
+    place = origin + int(text)
+    if int(text) >= 0 and not start <= place < stop:
+        raise SequenceError(f"has the summit {text}, which is outside of its bases", remedy=meaning)
+    return place if int(text) >= 0 else -1
 
 
 def write_bed(path: PathLike, regions: Regions) -> None:
@@ -353,27 +353,34 @@ def read_regions(source: Any, genome: Genome) -> Regions:
     return replace(regions, chromosomes=np.array(names)).counted(what, count)
 
 
-def check_regions(regions: Regions, genome: Genome) -> None:
-    """Raise SequenceError, with the likely reason, unless all regions lie on the genome."""
-    names = dict.fromkeys(regions.chromosomes.tolist())
-    unknown = [name for name in names if name not in genome.lengths]
+def on_genome(regions: Regions, genome: Genome, past_end: str = "skip") -> Regions:
+    """Return the regions that lie on the genome, and count those that extend past an end.
+
+    Raise SequenceError, with the likely reason, for chromosomes that it lacks, or if all extend past an end.
+    """
+    unknown = [name for name in dict.fromkeys(regions.chromosomes.tolist()) if name not in genome.lengths]
     if unknown:
         raise _unknown(regions, genome, unknown)
-    ends = ends_of(regions.chromosomes, genome.lengths)
-    beyond = np.flatnonzero(regions.stops > ends)
-    if not len(beyond):
-        return
-    i = int(beyond[0])
-    problem = (
-        f"line {regions.lines[i]}: {regions.ids()[i]} extends past the end of {regions.chromosomes[i]}, which has "
-        f"{ends[i]:,} bases in {genome.path}"
-    )
-    if len(beyond) > 1:
-        problem += f" ({len(beyond)} regions do so)"
+    within, what = inside(regions, genome.lengths), "whose windows extend past an end"
+    if not regions.width:
+        what = "that extend past the end of their chromosome (hg19 and hg38, say, differ in lengths)"
+    if within.all() or (past_end == "skip" and (within.any() or regions.width)):
+        return regions.take(within).counted(f"regions left out {what}", np.count_nonzero(~within))
+    beyond = regions.take(~within)
+    ends = ends_of(beyond.chromosomes, genome.lengths)
+    place = f"{regions.width} bases around its centre extend" if regions.width else f"{beyond.ids()[0]} extends"
+    several = f" ({len(beyond)} regions do so)" if len(beyond) > 1 else ""
     remedy = "use the genome that the regions were made with; hg19 and hg38, say, differ in lengths"
-    if np.all(regions.stops[beyond] == ends[beyond] + 1):
+    if regions.width:
+        remedy = "remove it, choose a smaller width, or add --past-end skip"
+    elif np.all(beyond.stops == ends + 1):
         remedy = "BED excludes the stop: if positions count from 1, subtract 1 from the stops"
-    raise SequenceError(problem, file=regions.file, remedy=remedy)
+    raise SequenceError(
+        f"line {beyond.lines[0]}: {place} past an end of {beyond.chromosomes[0]}, which has {ends[0]:,} bases in "
+        f"{genome.path}{several}",
+        file=regions.file,
+        remedy=remedy,
+    )
 
 
 def _unknown(regions: Regions, genome: Genome, unknown: list[str]) -> SequenceError:
@@ -526,24 +533,13 @@ def _usable(given: list[Regions], options: RegionOptions, genome: Genome) -> lis
 
 def _usable_part(regions: Regions, width: int, options: RegionOptions, genome: Genome) -> Regions:
     """Return the windows of regions that lie inside the genome and off the blacklist, merged if wanted."""
-    check_regions(regions, genome)
+    regions = on_genome(regions, genome, options.past_end)
     if width:
-        regions = resized(regions, width)
-        within = inside(regions, genome.lengths)
-        if options.past_end == "error" and not within.all():
-            i = int(np.argmin(within))
-            raise SequenceError(
-                f"line {regions.lines[i]}: {width} bases around its centre extend past an end of "
-                f"{regions.chromosomes[i]}",
-                file=regions.file,
-                remedy="remove it, choose a smaller width, or add --past-end skip",
-            )
-        gone = np.count_nonzero(~within)
-        regions = regions.take(within).counted("regions left out whose windows extend past an end", gone)
+        regions = on_genome(resized(regions, width), genome, options.past_end)
     if options.blacklist is not None:
         blacklist = read_regions(options.blacklist, genome)
         if not np.isin(blacklist.chromosomes, list(genome.lengths)).any():
-            check_regions(blacklist, genome)
+            on_genome(blacklist, genome)
         regions = cleared(regions, blacklist, "the blacklist")
     if not len(regions):
         listed = ", ".join(f"{count} {what}" for what, count in regions.counts.items())

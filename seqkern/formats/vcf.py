@@ -189,13 +189,8 @@ def parse_records(lines: list[str], number: int, name: str) -> VcfChunk:
             f"line {number + bad}: POS is {texts[bad]!r}, not a position", file=name, remedy="correct the line"
         )
     positions = list(map(int, texts))
-    rows: Ints
-    if any("," in alt for alt in alts):
-        split = [alt.split(",") for alt in alts]
-        rows = np.repeat(np.arange(len(split)), [len(one) for one in split])
-        flat = list(itertools.chain.from_iterable(split))
-    else:
-        rows, flat = np.arange(len(alts)), list(alts)
+    split = [alt.split(",") for alt in alts]
+    rows, flat = np.repeat(np.arange(len(split)), list(map(len, split))), list(itertools.chain.from_iterable(split))
     kinds = np.fromiter(
         (
             SNV
@@ -232,7 +227,7 @@ def info_texts(chunk: VcfChunk) -> list[dict[str, str]]:
     """Return the INFO fields of each allele: its own value of a field with one for each, empty if missing."""
     counts, out = np.bincount(chunk.rows, minlength=len(chunk.lines)).tolist(), []
     for line, count in zip(chunk.lines, counts, strict=True):
-        fields = _fields(line)
+        fields = info_fields(line)
         for i in range(count):
             own = ((name, values[i] if len(values) == count else ",".join(values)) for name, values in fields.items())
             out.append({name: "" if text == "." else text for name, text in own})
@@ -241,36 +236,25 @@ def info_texts(chunk: VcfChunk) -> list[dict[str, str]]:
 
 def info_numbers(chunk: VcfChunk, field: str, file: str | None = None) -> Floats:
     """Return the number that an INFO field gives for each allele: NaN if missing, 1 for a flag."""
-    alleles = np.bincount(chunk.rows, minlength=len(chunk.lines)).tolist()
     out: list[float] = []
-    for row, line in enumerate(chunk.lines):
-        values = _fields(line).get(field, [""])
-        if len(values) == 1:
-            values *= alleles[row]
+    for row, fields in zip(chunk.rows.tolist(), info_texts(chunk), strict=True):
+        text = fields.get(field, "")
         try:
-            numbers = [math.nan if text in ("", ".") else check_number(text) for text in values]
+            out.append(check_number(text) if text else math.nan)
         except ValueError:
             raise SequenceError(
-                f"line {chunk.first_line + row}: {field}={','.join(values)} is not a number",
+                f"line {chunk.first_line + row}: {field}={text} is not a number",
                 file=file,
-                remedy="name a field of INFO with numbers, or a flag",
+                remedy="name a field of INFO with one number for the record, or for each allele, or a flag",
             ) from None
-        if len(numbers) != alleles[row]:
-            raise SequenceError(
-                f"line {chunk.first_line + row}: {field} has {len(numbers)} values for {alleles[row]} alternative "
-                "alleles",
-                file=file,
-                remedy="give one for the record, or one for each allele",
-            )
-        out += numbers
     return np.array(out, dtype=np.float64)
 
 
-def _fields(line: str) -> dict[str, list[str]]:
+def info_fields(line: str) -> dict[str, list[str]]:
     """Return the values of each INFO field of a record as text, 1 for a flag."""
     cells = line.split("\t", INFO + 1)
     items = [item.partition("=") for item in reversed(cells[INFO].split(";"))] if len(cells) > INFO else []
-    return {name: text.split(",") if given else ["1"] for name, given, text in items}
+    return {name: text.split(",") if given else ["1"] for name, given, text in items if name not in ("", ".")}
 
 
 # Output of scored variants: a table with a row for each alternative allele, or the VCF file with INFO fields added.
@@ -313,13 +297,8 @@ class TableWriter:
     def rows(self, chunk: VcfChunk, cells: Sequence[Sequence[str]], notes: Sequence[str]) -> None:
         """Write the rows of the alleles of a chunk."""
         rows = chunk.rows.tolist()
-        given = [
-            [chunk.chromosomes[row] for row in rows],
-            [str(chunk.positions[row]) for row in rows],
-            [chunk.ids[row] for row in rows],
-            [chunk.refs[row] for row in rows],
-            chunk.alts,
-        ]
+        columns = chunk.chromosomes, list(map(str, chunk.positions)), chunk.ids, chunk.refs
+        given = [*([column[row] for row in rows] for column in columns), chunk.alts]
         if rows:
             self._write(table_text("\n".join(map("\t".join, zip(*given, *cells, notes, strict=True))) + "\n"))
 

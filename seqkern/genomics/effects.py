@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from seqkern.core.errors import FoldError, SequenceError
-from seqkern.core.progress import progress_bar
+from seqkern.core.progress import progress_bar, tell
 from seqkern.core.tsv import write_tsv
 from seqkern.core.types import Bools, Floats, Ints, PathLike
 from seqkern.evaluation.folds import Split
@@ -60,12 +60,13 @@ def read_variants(vcf: PathLike, genome: Genome, truth: str | None = None) -> Va
             refs += [chunk.refs[row] for row in rows]
             alts += chunk.alts
             placed.append(status == PLACED)
-            if truth is not None:
-                effects.append(info_numbers(chunk, truth, str(vcf)))
+            effects.append(np.full(len(rows), np.nan) if truth is None else info_numbers(chunk, truth, str(vcf)))
         flag = truth is not None and any(f"##INFO=<ID={truth},Number=0," in line for line in reader.header)
     if not positions:
         raise SequenceError("has no variants", file=vcf, remedy="give a VCF file with records")
-    found = np.concatenate(effects) if truth is not None else np.full(len(positions), np.nan)
+    for line in placing.renamed:
+        tell(f"{vcf}: {line}")
+    found = np.concatenate(effects)
     if truth is not None and not flag and np.isnan(found).all():
         raise SequenceError(
             f"no record has the field {truth!r} in INFO", file=vcf, remedy="name the field with the known effect"

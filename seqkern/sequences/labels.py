@@ -174,7 +174,7 @@ def real_labels(ids: Ids, values: list[str]) -> Floats:
         if np.isnan(y[i]):
             unknown = is_unknown(value) or value == MINUS or value.lower() in UNKNOWN_LABELS_UNLABELLED | NEITHER
             write = "leave it empty if it is unknown" if unknown else f"write {_plain_number(value)}"
-            remedy = f"{write}, or give a solver for classes (in a study without kind: real)"
+            remedy = f"{write}, or give a solver for classes (in a study remove kind: real)"
             raise LabelError(f"label {value!r} is not a finite number", record=ids[i], remedy=remedy)
     if np.isnan(y).all():
         raise LabelError("no labels", remedy="check the column or field of the labels")

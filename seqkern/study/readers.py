@@ -70,12 +70,8 @@ def sites_of_headers(reading: Reading, where: str) -> Sites:
 
 def columns_of_sites(sites: Sites, kept: Collection[int], options: Mapping[str, Any]) -> dict[str, list[str]]:
     """Return the requested columns of a table of sites, by meaning, for the rows that have windows."""
-    columns = {}
-    for meaning, name in tables.wanted_columns(options).items():
-        if name not in sites.columns:
-            raise tables.no_column(name, sites.columns, sites.file)
-        columns[meaning] = [sites.columns[name][i] for i in kept]
-    return columns
+    columns = _chosen(sites.columns, tables.wanted_columns(options), sites.file)
+    return {meaning: [values[i] for i in kept] for meaning, values in columns.items()}
 
 
 def places_of_sites(sites: Sites, kept: Collection[int]) -> dict[str, list[str]]:
@@ -281,9 +277,9 @@ def _with_states(
 def _raw_from_several(entry: entries.DataEntry, given: entries.SeveralSequences, base_dir: PathLike) -> RawDataset:
     """Return the Material of samples with several sequences."""
     options, files = dict(entry.labels.options), [file for _, file in given.files()]
-    where = ", ".join(str(Path(base_dir) / file) for file in files)
+    where = ", ".join(str(Path(base_dir) / file) for keys, file in given.files() if keys[-1] != "genome")
     source = _label_source_of_several(entry, given, where)
-    read = given.read(base_dir, entry.policies.given())
+    read = given.read(base_dir, entry.policies.given(), labels=options if source == "column" else None)
     X, labelled, columns = read.sequences, where, {}
     if source == "tsv":
         labelled = str(_labels_path(options, base_dir))
@@ -398,7 +394,9 @@ def _labels_path(options: Mapping[str, Any], base_dir: PathLike) -> Path:
     return Path(base_dir) / options["file"]
 
 
-def _chosen(found: Mapping[str, Sequence[object]], wanted: Mapping[str, str], file: PathLike) -> dict[str, list[str]]:
+def _chosen(
+    found: Mapping[str, Sequence[object]], wanted: Mapping[str, str], file: PathLike | None
+) -> dict[str, list[str]]:
     """Return the requested columns, keyed by their meaning."""
     for name in wanted.values():
         if name not in found:

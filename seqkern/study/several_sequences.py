@@ -12,7 +12,7 @@ import numpy as np
 
 from seqkern.core.checks import check_choice, check_name, read_number
 from seqkern.core.declarations import Parameter
-from seqkern.core.errors import ConfigError, SequenceError, check_known, unknown_name
+from seqkern.core.errors import ConfigError, SequenceError, check_known, naming, unknown_name
 from seqkern.core.parameters import choice, integer, text
 from seqkern.core.progress import tell
 from seqkern.core.text_files import source_name
@@ -21,13 +21,15 @@ from seqkern.core.types import PathLike, Source
 from seqkern.formats.alleles import Placing
 from seqkern.formats.reference import Genome
 from seqkern.formats.regions import loci
-from seqkern.formats.vcf import VcfChunk, VcfReader, info_texts, parse_records
+from seqkern.formats.vcf import VcfChunk, VcfReader, info_fields, info_texts, parse_records
 from seqkern.sequences.alphabets import Alphabet, as_alphabet
 from seqkern.sequences.fasta import read_records, records_of, unique_ids
 from seqkern.sequences.joining import join_views
+from seqkern.sequences.labels import real_labels
 from seqkern.sequences.sampling import merge_groups
 from seqkern.sequences.sequence_set import SequenceSet
 from seqkern.study.schema import NAME, PATH, ByName, Either, Listing, Section
+from seqkern.study.tables import NAMED, check_header, label_column, unique_names
 
 # Samples with several sequences, read as text: from the columns of a table, or from FASTA files with equal ids.
 #
@@ -82,9 +84,7 @@ def read_table_text(
             file=name,
             remedy="give a table (TSV or CSV), or a FASTA file for each sequence with --view NAME=FILE",
         )
-    check_columns(header, name)
-    if not rows:
-        raise SequenceError("has a header line but no rows", file=name, remedy="check how the file was created")
+    check_header(header, rows, name)
     for column in [*columns.values(), *([] if id_column is None else [id_column]), *others]:
         if column not in header:
             error = unknown_name("column", column, header)
@@ -92,9 +92,7 @@ def read_table_text(
     cells = dict(zip(header, (list(map(str.strip, values)) for values in zip(*rows, strict=True)), strict=True))
     given = [""] * len(rows) if id_column is None else cells[id_column]
     policy = "number" if id_column is None else ids
-    if policy != "number" and "" in given:
-        raise SequenceError(f"row {given.index('') + 1} has no id", file=name, remedy="add one, or add --ids number")
-    names, _ = unique_ids(given, policy, file=name)
+    names, _ = unique_names(given, policy, name)
     sequences = {view: cells[column] for view, column in columns.items()}
     return TextColumns(
         names, sequences, {view: f"{name}: column {column!r}" for view, column in columns.items()}, cells
@@ -320,8 +318,8 @@ class ViewSource:
         """Return further notes for a data set, from the columns of its labels."""
         return {}
 
-    def text(self, base_dir: PathLike, **ids: str) -> TextColumns:
-        """Read the samples as text."""
+    def text(self, base_dir: PathLike, ids: str = "header", labels: Mapping[str, Any] | None = None) -> TextColumns:
+        """Read the samples as text; `labels` are the options of labels, if a column holds them."""
         raise NotImplementedError
 
     def read(
@@ -329,9 +327,10 @@ class ViewSource:
         base_dir: PathLike,
         policies: Mapping[str, str],
         alphabets: Mapping[str, str | Alphabet | None] | None = None,
+        labels: Mapping[str, Any] | None = None,
     ) -> SequencesRead:
         """Read the samples; `alphabets`, such as a model's, replace the views' own."""
-        text = self.text(base_dir, **{key: policies[key] for key in ("ids",) if key in policies})
+        text = self.text(base_dir, policies.get("ids", "header"), labels)
         own = {view.name: view.alphabet or policies.get("alphabet") for view in self.views}
         letters = {key: policies[key] for key in ("unknown", "gaps") if key in policies}
         found = encode_columns(text, own if alphabets is None else alphabets, missing=self.missing, **letters)
@@ -396,9 +395,9 @@ class SequenceTable(ViewSource):
         """Return the table's file with its keys."""
         return [(("table", "file"), self.path)]
 
-    def text(self, base_dir: PathLike, **ids: str) -> TextColumns:
+    def text(self, base_dir: PathLike, ids: str = "header", labels: Mapping[str, Any] | None = None) -> TextColumns:
         columns = {view.name: view.where for view in self.views}
-        return read_table_text(_path(base_dir, self.path), columns, self.id_column, **ids, others=self.numbers)
+        return read_table_text(_path(base_dir, self.path), columns, self.id_column, ids, self.numbers)
 
 
 # Variants with measured effects, each read as two sequences: a window of the genome with either allele.
@@ -419,13 +418,15 @@ class VariantPairs(SequenceTable):
     def files(self) -> list[tuple[tuple[str, ...], str]]:
         return [*super().files(), (("table", "genome"), self.genome)]
 
-    def text(self, base_dir: PathLike, **ids: str) -> TextColumns:
+    def text(self, base_dir: PathLike, ids: str = "header", labels: Mapping[str, Any] | None = None) -> TextColumns:
         path = _path(base_dir, self.path)
         name, sequences = source_name(path), {view: list[str]() for view in ALLELES}
-        names, places, cells, own = list[str](), list[int](), list[dict[str, str]](), list[str]()
+        names, places, cells, own, records = list[str](), list[int](), list[dict[str, str]](), list[str](), list[str]()
+        label = None if labels is None else labels.get("label")
         with Genome(_path(base_dir, self.genome)) as genome:
             placing = Placing(genome, name, {})
             for chunk, columns in _variants(path, name):
+                _check_records(chunk, columns, label, name)
                 placed, _ = placing.place(chunk, self.width)
                 for view, alleles in zip(ALLELES, (placed.alts, placed.refs), strict=True):
                     sequences[view] += [window.decode() for window in placed.windows(alleles, self.width)]
@@ -434,18 +435,22 @@ class VariantPairs(SequenceTable):
                     places.append(chunk.positions[row])
                     cells.append(columns[i])
                     own.append(f"{names[-1]}:{places[-1]}:{chunk.refs[row].upper()}>{chunk.alts[i].upper()}")
+                    records.append(f"{own[-1]} (line {chunk.first_line + row})")
             placing.finish()
         if not own:
-            raise SequenceError("has no variants", file=name, remedy="give a row for each")
-        for line in placing.unscored():
-            tell(f"{name}: not used: {line}")
+            raise SequenceError("has no variants after its header", file=name, remedy="check how it was created")
+        for line in [*placing.renamed, *(f"not used: {cause}" for cause in placing.unscored())]:
+            tell(f"{name}: {line}")
         every = {column: [row.get(column, "") for row in cells] for column in dict.fromkeys(chain(*cells))}
+        if labels is not None and label is not None:
+            _check_effects(every, labels, records, name)
         own_loci = loci(names, places, [self.width] * len(names))
         every["group"] = [
             str(group) for group in merge_groups(len(own), own_loci, *([every["group"]] if "group" in every else []))
         ]
         files = dict.fromkeys(ALLELES, name)
-        return TextColumns(unique_ids(own, ids.get("ids", "header"), file=name)[0], sequences, files, every)
+        # a variant that was measured twice is no mistake
+        return TextColumns(unique_ids(own, "suffix" if ids == "header" else ids)[0], sequences, files, every)
 
     def describe(self, columns: Mapping[str, Sequence[str]]) -> dict[str, Any]:
         n, groups = len(columns["group"]), len(set(columns["group"]))
@@ -476,6 +481,35 @@ def _variants(path: PathLike, name: str) -> Iterator[tuple[VcfChunk, list[dict[s
         yield chunk, [dict(zip(header, rows[i], strict=True)) for i in chunk.rows.tolist()]
 
 
+def _check_records(chunk: VcfChunk, columns: list[dict[str, str]], label: str | None, name: str) -> None:
+    """Raise SequenceError for a position 0, an allele like the reference, or several alleles with one effect."""
+    counts = np.bincount(chunk.rows).tolist()
+    for row, alt, cells in zip(chunk.rows.tolist(), chunk.alts, columns, strict=True):
+        problem, remedy = "", "correct or remove it"
+        if chunk.positions[row] == 0:
+            problem, remedy = "the position is 0", "positions count from 1"
+        elif chunk.refs[row].upper() == alt.upper():
+            problem = f"REF and ALT are both {alt}"
+        elif counts[row] > 1 and label is not None:
+            effect = label_column(list(cells), label)
+            if cells.get(effect) and len(info_fields(chunk.lines[row]).get(effect, "1")) != counts[row]:
+                problem, remedy = f"{counts[row]} alleles in ALT have one effect", "give a row for each, with its own"
+        if problem:
+            raise SequenceError(f"line {chunk.first_line + row}: {problem}", file=name, remedy=remedy)
+
+
+def _check_effects(columns: Mapping[str, list[str]], labels: Mapping[str, Any], ids: list[str], name: str) -> None:
+    """Raise an error unless there is a column of effects, with numbers where those are learned."""
+    wanted = label_column(list(columns), labels["label"])
+    if wanted not in columns:
+        problem = f"has no column or field of effects {wanted.replace('label', 'effect')!r}"
+        remedy = f"{NAMED}; columns or fields: {', '.join(columns) or 'none'}"
+        raise SequenceError(problem, file=name, remedy=remedy)
+    if labels.get("kind") == "real":
+        with naming(name):
+            real_labels(ids, columns[wanted])
+
+
 @dataclass(frozen=True)
 class SequenceFiles(ViewSource):
     """A FASTA file for each sequence of the samples, matched by id."""
@@ -489,8 +523,8 @@ class SequenceFiles(ViewSource):
     def files(self) -> list[tuple[tuple[str, ...], str]]:
         return [(("views", view.name), view.where) for view in self.views]
 
-    def text(self, base_dir: PathLike, **ids: str) -> TextColumns:
-        return read_fasta_text({view.name: _path(base_dir, view.where) for view in self.views}, **ids)
+    def text(self, base_dir: PathLike, ids: str = "header", labels: Mapping[str, Any] | None = None) -> TextColumns:
+        return read_fasta_text({view.name: _path(base_dir, view.where) for view in self.views}, ids)
 
 
 def _columns(given: Any) -> tuple[SequenceView, ...]:

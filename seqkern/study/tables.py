@@ -54,7 +54,7 @@ LABEL_NAMES = ("label", "class", "y", "effect")
 KEYS = ("from", "file", "id", "kind", "positive", "classes", *PROTOCOL, *COLUMNS)
 Columns = Mapping[str, Sequence[str] | npt.NDArray[np.str_]]
 """Text about samples, by its meaning: one value for each sample."""
-NAMED = "name another in labels (of seqkern train, cv and audit: --label-field)"
+NAMED = "name it with --label-field (of seqkern train, cv and audit; in a study in labels)"
 FIELD = re.compile(r"([A-Za-z_][\w.-]*)=([^\s,;]+)")
 
 
@@ -247,8 +247,9 @@ def label_column(header: Sequence[str], wanted: str) -> str:
 
 def no_column(column: str, columns: Iterable[str], file: PathLike | None) -> LabelError:
     """Return the error for a column missing from a table."""
-    shown = ", ".join(list(columns)[:12]) or "none"
-    return LabelError(f"has no column {column!r}", file=file, remedy=f"{NAMED}; columns: {shown}")
+    shown = _some(list(columns)) or "none"
+    remedy = f"{NAMED}; columns: {shown} (from the first line, which must name the columns)"
+    return LabelError(f"has no column {column!r}", file=file, remedy=remedy)
 
 
 def labels_of_columns(
@@ -319,12 +320,12 @@ def read_features(
     """
     header, *rows = read_cells(source)
     name = source_name(source)
-    _check_header(header, rows, name)
+    check_header(header, rows, name)
     id_column = id_column_of(header) if id_column is None else id_column
     if id_column not in header:
         raise SequenceError(f"has no column {id_column!r}", file=name, remedy=f"columns: {_some(header)}")
     cells = dict(zip(header, zip(*rows, strict=True), strict=True))
-    names, counts = _names(list(cells.pop(id_column)), ids, name)
+    names, counts = unique_names(list(cells.pop(id_column)), ids, name)
     columns = {key: list(cells.pop(key)) for key in unit_columns if key in cells}
     if not cells:
         raise SequenceError("has no feature columns", file=name, remedy="add columns of numbers")
@@ -358,7 +359,7 @@ def read_similarities(
         cells = [row[int(with_class) :] for row in rows]
         return _square(_numbers(cells, names, names, name), names, kind, name), columns
     header, *rows = rows
-    _check_header(header, rows, name)
+    check_header(header, rows, name)
     n_units = 1 + sum(key in unit_columns for key in header[1:])
     columns = {key: [row[j] for row in rows] for j, key in enumerate(header[1:n_units], start=1)}
     given = [row[0] for row in rows]
@@ -376,7 +377,7 @@ def read_similarities(
             file=name,
             remedy="give one column for each row",
         )
-    names, counts = _names(given, ids, name)
+    names, counts = unique_names(given, ids, name)
     values = _numbers([row[n_units:] for row in rows], names, names, name)
     return _square(values, names, kind, name, counts), columns
 
@@ -397,17 +398,19 @@ def _square(
     return SimilarityTable(values, names, kind=kind, counts=counts)
 
 
-def _check_header(header: Sequence[str], rows: Sequence[Sequence[str]], name: str) -> None:
+def check_header(header: Sequence[str], rows: Sequence[Sequence[str]], name: str) -> None:
     """Raise SequenceError for repeated column names or a table without rows."""
     check_columns(header, name)
     if not rows:
         raise SequenceError("has a header line but no rows", file=name, remedy="check how the file was created")
 
 
-def _names(given: list[str], policy: str, name: str) -> tuple[list[str], dict[str, int]]:
+def unique_names(given: list[str], policy: str, name: str) -> tuple[list[str], dict[str, int]]:
     """Return unique ids under the policy for repeated ids, and counts."""
     if policy != "number" and "" in given:
-        raise SequenceError(f"row {given.index('') + 1} has no id", file=name, remedy="add one, or set ids to number")
+        raise SequenceError(
+            f"row {given.index('') + 1} has no id", file=name, remedy="add one, or set ids to number (--ids number)"
+        )
     names, repeats = unique_ids(given, policy, file=name)
     return names, {"repeated ids": repeats} if repeats else {}
 

@@ -45,14 +45,14 @@ def train(tmp_path, capsys):
 
 def test_a_table_without_labels_names_the_options(genes, train):
     err = train(genes, *GENES)
-    assert "has no label column 'label'; name it with --label-field" in err
-    assert "--labels; columns: id, gene0, gene1, gene2, gene3, gene4, gene5, gene6, …" in err
+    assert "has no column 'label'; name it with --label-field" in err
+    assert "in labels); columns: id, gene0, gene1, gene2, gene3, gene4, gene5, gene6, …" in err
 
 
 def test_a_table_of_labels_without_their_column(genes, labels, fasta, train):
     for first, kernel in ((genes, "linear"), (fasta, "spectrum:k=2")):
         argv = [first, "--labels", labels, "--label-field", "kind", "--kernel", kernel, "--solver", "csvc"]
-        assert "has no label column 'kind'; name it with --label-field" in train(*argv)
+        assert "has no column 'kind'; name it with --label-field" in train(*argv)
 
 
 @pytest.mark.parametrize(

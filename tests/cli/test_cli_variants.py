@@ -110,7 +110,7 @@ def test_null_regions(folder, capsys):
     assert run(folder, *words, str(folder / "r.bed"), output="again.tsv").read_bytes() == first
     (folder / "r.bed").write_text("chr2\t0\t20000000\n")
     run(folder, *words, str(folder / "r.bed"), code=1)
-    assert "line 1: chr2:1-20000000 extends past the end of chr2" in capsys.readouterr().err
+    assert "line 1: chr2:1-20000000 extends past an end of chr2" in capsys.readouterr().err
 
 
 def test_annotated_vcf_has_the_numbers_of_the_table(folder):
@@ -397,18 +397,44 @@ def test_folds_keep_loci_of_variants(folder, effects, capsys):
     assert "which so does not change its sign with the alleles" in said.err
 
 
+def test_effects_of_several_alleles_and_measured_twice(folder, effects, capsys):
+    name, position, ref, alt, _ = (folder / "e.tsv").read_text().split("\n")[1].split("\t")
+    others = [base for base in "ACGT" if base not in (ref, alt)]
+    lines = [
+        (position, ".", ref, ",".join([alt, *others]), ".", ".", "E=1,2,-4"),
+        (position, ".", ref, alt, ".", ".", "E=3"),
+    ]
+    (folder / "few.vcf").write_text(HEADER + "".join("\t".join((name[3:], *line)) + "\n" for line in lines))
+    read = make_dataset(
+        "few", {"table": {"file": "few.vcf", "genome": "g.fa"}, "labels": {"label": "E", "kind": "real"}}
+    )
+    assert read.task().labels.y.tolist() == [1, 2, -4, 3]
+    assert read.X.ids[::3] == [f"{name}:{position}:{ref}>{alt}", f"{name}:{position}:{ref}>{alt}.2"]
+    assert main([*EFFECTS, GAPPED, "--variants", "few.vcf", "--label-field", "E", "-o", "few.seqkern"]) == 0
+    said = capsys.readouterr()
+    assert "few.vcf: variants on chromosomes that g.fa names otherwise, such as chr1 for 1\n" in said.err
+    assert "replicates: 1 variant has different values in 2 records; their means are used" in said.err
+    assert "3 sequences, a number each" in said.out
+
+
 BAD_EFFECTS = (
     ("chrom\tpos\tref", "bad.tsv: has no column 'alt'; give VCF, or chromosome, position, ref, alt and effect"),
-    ("chrom\tpos\tref\talt\teffect", "bad.tsv: has no variants"),
+    ("chrom\tpos\tref\talt\teffect", "bad.tsv: has no variants after its header"),
+    ("chrom\tpos\tref\talt\teffect\nchr1\t7\tT\tA,C\t1", "bad.tsv: line 2: 2 alleles in ALT have one effect; give a"),
+    ("chrom\tpos\tref\talt\teffect\nchr1\t7\tA\ta\t1", "bad.tsv: line 2: REF and ALT are both a; correct or"),
+    ("chrom\tpos\tref\talt\teffect\nchr1\t0\tA\tG\t1", "bad.tsv: line 2: the position is 0; positions count from 1"),
     ("chrom\tpos\tref\talt\teffect\nchr1\tx\tA\tG\t1", "bad.tsv: line 2: POS is 'x', not a position"),
     ("chrom\tpos\tref\talt\teffect\nchr9\t7\tA\tG\t1", "bad.tsv: no allele can be scored: 1 on chromosomes"),
     (("--variants", "e.tsv", "e.tsv"), "--variants takes one file, and no sequences"),
     (("--variants", "e.tsv", "--labels", "e.tsv"), "--labels does not work with --variants"),
-    (("--variants", "e.vcf", "--label-field", "DP"), "has no column 'DP'; name another"),
+    (("--variants", "e.vcf", "--label-field", "DP"), "e.vcf: has no column or field of effects 'DP'; name it with "),
+    (("--variants", "e.vcf", "--label-field", "DP"), "fields: EFFECT, AF\n"),
+    (("--variants", "high.tsv"), "(line 161)': label 'high' is not a finite number"),
 )
 
 
 def test_bad_effects_are_one_line(folder, effects, capsys):
+    (folder / "high.tsv").write_text((folder / "e.tsv").read_text().rpartition("\t")[0] + "\thigh\n")
     for change, said in BAD_EFFECTS:
         words = ("--variants", "bad.tsv") if isinstance(change, str) else change
         (folder / "bad.tsv").write_text(f"{change}\n")
@@ -418,3 +444,6 @@ def test_bad_effects_are_one_line(folder, effects, capsys):
     assert main([*EFFECTS, normalised, "--variants", "e.tsv", "-o", "bad.seqkern"]) == 0
     run(folder, "bad.seqkern", "e.vcf", "--genome", "g.fa", code=1)
     assert "its differences are normalised or transformed" in capsys.readouterr().err
+    for words in (("e.vcf", "--genome", "g.fa"), ("e.tsv",), ("g.fa",)):
+        assert main(["predict", "bad.seqkern", *words]) == 1
+        assert "; seqkern variants bad.seqkern FILE.vcf --genome FASTA scores variants\n" in capsys.readouterr().err

@@ -16,10 +16,10 @@ from seqkern.formats.bgzip import BgzipWriter
 from seqkern.formats.reference import Genome, fasta_index
 from seqkern.formats.regions import (
     RegionOptions,
-    check_regions,
     loci,
     make_regions,
     merged,
+    on_genome,
     overlapping,
     overlapping_one_another,
     read_bed,
@@ -136,19 +136,25 @@ def test_windows_lie_around_summits(inside):
 
 def test_windows_past_an_end_and_on_the_blacklist_are_counted(inside, tmp_path):
     (tmp_path / "e.bed").write_text(
-        "chr1\t0\t20\nchr1\t39990\t40000\nchr1\t5000\t5100\nchr1\t5050\t5150\nchr1\t9000\t9100\n"
+        "chr1\t0\t20\nchr1\t39990\t40000\nchr1\t5000\t5100\nchr1\t5050\t5150\nchr1\t9000\t9100\nchr1\t39950\t40001\n"
     )
     (tmp_path / "black.bed").write_text("chr1\t9099\t9100\nchrUn\t0\t10\n")
     options = RegionOptions("g.fa", 100, str(tmp_path / "black.bed"))
     with Genome("g.fa") as genome:
         found = usable_regions(tmp_path / "e.bed", genome, options)
-        assert found.counts == {
+        (past, one), *others = found.counts.items()
+        assert past.startswith("regions left out that extend past the end of their chromosome")
+        assert one == 1
+        assert dict(others) == {
             "regions left out whose windows extend past an end": 2,
             "regions left out that overlap the blacklist": 1,
             "regions that overlap another one": 2,
         }
-        with pytest.raises(SeqkernError, match=r"line 1: 100 bases around its centre extend past an end of chr1"):
+        with pytest.raises(SeqkernError, match=r"line 6: chr1:39951-40001 extends past an end of chr1"):
             usable_regions(tmp_path / "e.bed", genome, RegionOptions("g.fa", 100, past_end="error"))
+        (tmp_path / "w.bed").write_text("chr1\t0\t20\n")
+        with pytest.raises(SeqkernError, match=r"line 1: 100 bases around its centre extend past an end of chr1"):
+            usable_regions(tmp_path / "w.bed", genome, RegionOptions("g.fa", 100, past_end="error"))
         (tmp_path / "black.bed").write_text("chr1\t0\t40000\n")
         with pytest.raises(SeqkernError, match="no region is left"):
             usable_regions(tmp_path / "e.bed", genome, options)
@@ -179,16 +185,18 @@ LINES = {
     "chr1\t9\t5\n": "line 1 ends at 5, before its start 9; swap",
     "name\tstart\tend\nchr1\t5\t9\n": "line 1 has the start 'start', which is not an integer; remove the header line",
     "chr1\t5\t9.5\n": "line 1 has the stop '9.5', which is not an integer; give whole numbers",
-    "chr1\t5\t9\tn\t0\tx\n": "line 1 has the strand 'x'; write",
-    "chr1\t5\t9\tn\t0\t.\t1\t1\t1\t4\n": "line 1 has its summit 4 bases from its start, beyond its stop",
+    "chr1\t5\t9\tn\t0\tx\n": r"line 1 has the strand 'x'; write \+, - or \. in column 6",
+    "Position\tIP\tStrand\n1:5\t7\tx\n": "line 2 has the strand 'x'; .* in column 3",
+    "chr1\t5\t9\tn\t0\t.\t1\t1\t1\t4\n": "line 1 has the summit 4, .* the last column of narrowPeak is the offset",
     "chr1\t5\t9\tn\t0\t.\t1\t1\t1\tx\n": "line 1 has the summit 'x'",
     "# nothing\n": "contains no region",
     "chr9\t5\t9\n": "line 1: chromosome 'chr9' is not in g.fa; remove .*: chr1, chr2, chr3, chr4",
     "Position\tIP\nchr1:x\t5\n": "line 2 has the start 'x', which is not an integer",
     "Position\tIP\n7\t5\n": "line 2 has no chromosome",
-    "chr\tstart\tend\tlength\tabs_summit\nchr1\t5\t9\t5\t10\n": "line 2 has its summit 5 bases from its start",
-    "chr\tstart\tend\tlength\tabs_summit\nchr1\t0\t9\t5\t10\n": "line 2 begins at -1",
-    "chr1\t39000\t40001\n": "line 1: chr1:39001-40001 extends past the end .* 40,000 bases .* 1 from the stops",
+    "chr\tstart\tend\tlength\tabs_summit\nchr1\t5\t9\t5\t10\n": "line 2 has the summit 10, .* abs_summit is a position",
+    "chr\tstart\tend\tlength\tabs_summit\nchr1\t0\t9\t5\t10\n": "line 2 begins at 0; .* is 1 in tables of MACS",
+    "chr\tstart\tend\tlength\nchr1\t20\t9\t5\n": "line 2 ends at 9, before its start 20",
+    "chr1\t39000\t40001\n": "line 1: chr1:39001-40001 extends past an end .* 40,000 bases .* 1 from the stops",
     "chr1\t39000\t41000\nchr2\t0\t50000\n": r"\(2 regions do so\); use the genome that the regions were made with",
 }
 
@@ -197,7 +205,7 @@ LINES = {
 def test_bad_lines(text, inside, tmp_path):
     (tmp_path / "bad.bed").write_text(text)
     with Genome("g.fa") as genome, pytest.raises(SeqkernError, match=LINES[text]) as caught:
-        check_regions(read_bed(tmp_path / "bad.bed"), genome)
+        on_genome(read_bed(tmp_path / "bad.bed"), genome)
     assert str(caught.value).startswith(str(tmp_path / "bad.bed"))
 
 
@@ -216,7 +224,7 @@ PEAKS = {
     "chr1\t100\t400\t301\t150\t9\t7\t3\tp\nchr2\t1\t200\t200\t100\t9\t9\t3\tq\n": [149, 99],
     "chr\tstart\tend\tlength\tsummit\ttags\t-10*log10(pvalue)\n"
     "chr1\t100\t400\t301\t50\t9\t7\nchr2\t1\t200\t200\t99\t9\t9\n": [149, 99],
-    "Position\tIP\tStrand\n1:150\t7.0\t+\nchr2:100\t9.0\t.\n": [149, 99],
+    "Position\tIP\tStrand\n1:150\t7.0\t+\nchr2:100\t9.0\t*\n": [149, 99],
     "chr1\t99\t400\tp\t7\t.\t1\t2\t3\nchr2\t0\t200\tq\t9\t.\t1\t2\t3\n": [-1, -1],
     "Chr\tPos_-5\tPos_+5\tGeneSys\tscore\n1\t99\t400\tYFR\t7\n2\t0\t200\tYFL\t9\n": [-1, -1],
 }
