@@ -68,6 +68,7 @@ VERBS = {
         "score splice sites for minimap2 and miniprot", "Genomes", "requests_models", "genes:run_splice_scores"
     ),
     "motifs": Verb("find the motifs that a model has learned", "Models", "requests_models"),
+    "page": Verb("write a model as a web page that scores sequences anywhere", "Models", "requests_models"),
     "suggest": Verb("choose the unlabelled records to label next", "Models", "requests_models"),
     "models": Verb(
         "pack models into one file, or show how one was trained", "Models", "requests_models", "listing:run_models"
