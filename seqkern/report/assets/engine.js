@@ -33,9 +33,12 @@ class Model {
     const other = this.alphabet.complement;
     this.complement = other ? Uint8Array.from(other, letter => letters.indexOf(letter)) : null;
     const swap = { dna: "UT", rna: "TU" }[this.alphabet.name];  // U is read as T, or T as U
-    this.swapped = swap ? [swap.charCodeAt(0), swap.toLowerCase().charCodeAt(0)] : [];
     this.swap = swap;
-    for (const byte of this.swapped) this.code[byte] = letters.indexOf(swap[1]);
+    this.swapped = new Uint8Array(256);
+    for (const letter of swap ? [swap[0], swap[0].toLowerCase()] : []) {
+      this.swapped[letter.charCodeAt(0)] = 1;
+      this.code[letter.charCodeAt(0)] = letters.indexOf(swap[1]);
+    }
     this.masked = this.alphabet.name === "protein" ? "X" : "N";
     this.parts = this.terms.map(term => new { kmers: Kmers, positions: Positions }[term.kind](this, term, buffer));
   }
@@ -103,15 +106,13 @@ class Kmers extends Term {
 
   // of two reverse complements a file has the weight of the one with the smaller code
   both(half, k) {
-    const { size, complement } = this.model, n = size ** k, out = new Float64Array(n);
-    let next = 0;
-    for (let code = 0; code < n; code++) {
-      let rest = code, turned = 0;
-      for (let i = 0; i < k; i++) {
-        turned = turned * size + complement[rest % size];
-        rest = Math.floor(rest / size);
-      }
-      out[code] = turned < code ? out[turned] : half[next++];
+    const { size, complement } = this.model, n = size ** k, out = new Float64Array(n), turned = new Int32Array(n);
+    for (let i = 0; i < k; i++) turned[0] = turned[0] * size + complement[0];
+    for (let code = 0, next = 0; code < n; code++) {
+      // the k-mer without its last letter, turned, and the complement of that letter
+      const rest = Math.floor(code / size);
+      if (code) turned[code] = complement[code - rest * size] * n / size + Math.floor(turned[rest] / size);
+      out[code] = turned[code] < code ? out[turned[code]] : half[next++];
     }
     return out;
   }
@@ -152,17 +153,20 @@ class Kmers extends Term {
 
   // the number of pairs of equal k-mers
   equal(codes, k) {
-    const { size, complement } = this.model, number = new Map(), others = [];
+    const { size, complement } = this.model, words = [], others = [], number = size ** k < 1 << 22
+      ? this.number ??= new Int32Array(size ** Math.max(...this.norm.map(one => one.k))) : [];
+    let sum = 0;
     this.each(codes, k, (start, code) => {
       let other = 0;
       if (this.strands !== "one") for (let i = k; i--;) other = other * size + complement[codes[start + i]];
-      const word = this.strands === "canonical" ? Math.min(code, other) : code;
-      number.set(word, (number.get(word) ?? 0) + 1);
-      others.push(other);
+      const word = this.strands === "canonical" && other < code ? other : code;
+      number[word] = (number[word] || 0) + 1;
+      words.push(word);
+      if (this.strands === "both") others.push(other);
     });
-    let sum = 0;
-    for (const count of number.values()) sum += count * count;
-    if (this.strands === "both") for (const other of others) sum += number.get(other) ?? 0;
+    for (const word of words) sum += number[word];
+    for (const other of others) sum += number[other] || 0;
+    for (const word of words) number[word] = 0;
     return sum;
   }
 
@@ -445,7 +449,7 @@ class Reader {
       const byte = text[i], code = model.code[byte];
       if (byte <= 32) continue;
       if (byte >= 97 && byte <= 122) lower++;
-      if (model.swapped.includes(byte)) swaps++;
+      swaps += model.swapped[byte];
       if (code === MASKED) {
         unknown.push(byte < 128 ? String.fromCharCode(byte).toUpperCase() : "that is not ASCII");
         places.push(n);
