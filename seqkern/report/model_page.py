@@ -22,8 +22,8 @@ from seqkern.solvers.solver_specs import cited_methods
 SCRIPT = re.compile(r'<script type="module">(.*?)</script>', re.DOTALL)
 CHARSET = '<meta charset="utf-8">'
 POLICY = (
-    "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; script-src {} blob: 'wasm-unsafe-eval'; "
-    "worker-src blob:; style-src 'unsafe-inline'; img-src data: blob:; connect-src 'none'; form-action 'none'; "
+    '<meta http-equiv="Content-Security-Policy" content="default-src \'none\'; '
+    "script-src {} blob: 'wasm-unsafe-eval'; worker-src blob:; style-src 'unsafe-inline'; img-src data: blob:; connect-src 'none'; form-action 'none'; "
     "base-uri 'none'\">"
 )
 
