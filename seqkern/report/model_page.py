@@ -8,7 +8,6 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from seqkern.evaluation.metrics import LEVEL
 from seqkern.kernels.kernel import Kernel
 from seqkern.methods.baselines import BASELINES, VERDICTS, p_words
 from seqkern.methods.model import Model, model_words
@@ -22,9 +21,8 @@ from seqkern.solvers.solver_specs import cited_methods
 SCRIPT = re.compile(r'<script type="module">(.*?)</script>', re.DOTALL)
 CHARSET = '<meta charset="utf-8">'
 POLICY = (
-    '<meta http-equiv="Content-Security-Policy" content="default-src \'none\'; '
-    "script-src {} blob: 'wasm-unsafe-eval'; worker-src blob:; style-src 'unsafe-inline'; img-src data: blob:; connect-src 'none'; form-action 'none'; "
-    "base-uri 'none'\">"
+    "default-src 'none'; script-src {} blob: 'wasm-unsafe-eval'; worker-src blob:; style-src 'unsafe-inline'; "
+    "img-src data: blob:; connect-src 'none'; form-action 'none'; base-uri 'none'"
 )
 
 
@@ -54,7 +52,8 @@ def render_model_page(model: Model, export: dict[str, Any], title: str, command:
     page = whole_page(f"{title} · seqkern model", render("model", "page", content))
     digests = (hashlib.sha256(text.encode()).digest() for text in SCRIPT.findall(page))
     allowed = " ".join(f"'sha256-{base64.b64encode(digest).decode()}'" for digest in digests)
-    return Markup(page.replace(CHARSET, CHARSET + POLICY.format(allowed), 1))
+    policy = f'{CHARSET}<meta http-equiv="Content-Security-Policy" content="{POLICY.format(allowed)}">'
+    return Markup(page.replace(CHARSET, policy, 1))
 
 
 def _length_words(quantiles: list[float] | None) -> str:
@@ -99,7 +98,7 @@ def _facts(model: Model, export: dict[str, Any], command: str) -> Iterator[tuple
 def _score_tables(estimate: dict[str, Any]) -> list[Markup]:
     """Return the tables of cross-validated scores and of baselines."""
     scores = [[metric(name).name, number(one["mean"]), _interval(one)] for name, one in estimate["scores"].items()]
-    columns = [Column("Score", False), "Mean", f"{LEVEL:.0%} interval"]
+    columns: list[Column | str] = [Column("Score", False), "Mean", "95% interval"]
     made = [table(f"Scores in cross-validation: {estimate['folds']}", columns, scores)]
     rivals = [
         [
@@ -118,7 +117,7 @@ def _score_tables(estimate: dict[str, Any]) -> list[Markup]:
 
 def _interval(score: dict[str, Any]) -> str:
     """Return the interval of a score, a dash without one."""
-    return f"{score['low']:.3f} to {score['high']:.3f}" if score["interval"] else "–"
+    return Markup(f"{number(score['low'])} to {number(score['high'])}") if score["interval"] else "–"
 
 
 def _keys(model: Model) -> list[str]:
@@ -129,7 +128,7 @@ def _keys(model: Model) -> list[str]:
 
 def _kernel_names(kernel: Kernel) -> Iterator[str]:
     """Yield the names of a kernel and of the kernels in it."""
-    yield kernel.name
+    yield kernel.name or ""
     for value in kernel.get_params(deep=False).values():
         for one in value if isinstance(value, list) else [value]:
             if isinstance(one, Kernel):

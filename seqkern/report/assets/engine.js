@@ -515,7 +515,7 @@ const text = codes => Array.from(codes, code => code === MASKED ? model.masked :
 async function score({ job, text: given, file }) {
   const total = file ? file.size : given.length;
   let records = 0, bytes = 0, room = KEPT, rows = { ids: [], lengths: [], decisions: [], notes: [] };
-  kept = [];
+  const own = kept = [];  // a job that is cancelled may still add to its own
   const send = () => {
     const decisions = Float64Array.from(rows.decisions);
     postMessage({
@@ -533,7 +533,7 @@ async function score({ job, text: given, file }) {
     rows.decisions.push(decision);
     rows.notes.push(note || model.note);
     room -= codes.length;
-    kept.push(room >= 0 ? [id, codes.slice()] : null);
+    own.push(room >= 0 ? [id, codes.slice()] : null);
     if (rows.ids.length >= BATCH) send();
   });
   const stream = file ? await opened(file) : new Blob([given]).stream();

@@ -19,7 +19,6 @@ function filled(made, attributes, children) {
 }
 const el = (name, attributes = {}, ...children) => filled(document.createElement(name), attributes, children);
 const svg = (name, attributes, ...children) => filled(document.createElementNS(SVG, name), attributes, children);
-
 const link = (text, onclick = null) => el("button", { type: "button", class: "link", onclick }, text);
 const label = (x, y, text, anchor) => svg("text", { x, y, "font-size": 12, "text-anchor": anchor, fill: INK }, text);
 const line = (d, stroke = INK, dashes = null) => svg("path", {
@@ -57,8 +56,7 @@ function table(caption, heads, rows) {
 
 // The worker
 
-const script = new Blob([byId("engine").textContent], { type: "text/javascript" });
-const worker = new Worker(URL.createObjectURL(script));
+const worker = new Worker(URL.createObjectURL(new Blob([byId("engine").textContent], { type: "text/javascript" })));
 let jobs = 0;
 function send(type, more) {
   worker.postMessage({ type, job: jobs += 1, ...more });
@@ -83,7 +81,7 @@ const answers = {
     byId("remarks").replaceChildren(...remarks.map((text) => el("li", {}, clean(text))));
     finish(records ? `${plural(records, "sequence")} scored.` : "There is no sequence in it.");
   },
-  sequence({ job, sequence }) { if (job === found.job) show(found.ids[wanted], sequence); },
+  sequence({ job, sequence }) { if (job === found.job) show(found.ids[found.wanted], sequence); },
   explained: drawExplained,
   scanned: drawScan,
 };
@@ -160,9 +158,9 @@ function addRows({ job, ids, lengths, decisions, probabilities, notes }) {
 }
 function compare() {
   const { ids, lengths, decisions, probabilities, order } = found, { key } = sorting;
-  const collator = order.length <= 20000 ? new Intl.Collator("en", { numeric: true }) : null;  // it is slow
-  if (key === "id" && collator) return (a, b) => collator.compare(ids[a], ids[b]);
-  if (key === "id") return (a, b) => (ids[a] < ids[b] ? -1 : ids[a] > ids[b]);
+  const plain = (a, b) => (ids[a] < ids[b] ? -1 : Number(ids[a] > ids[b]));
+  const { compare: natural } = new Intl.Collator("en", { numeric: true });  // slow
+  if (key === "id") return order.length > 20000 ? plain : (a, b) => natural(ids[a], ids[b]);
   if (key === "class") return (a, b) => kindOf(decisions[a], probabilities[a]) - kindOf(decisions[b], probabilities[b]);
   const values = { length: lengths, decision: decisions, probability: probabilities }[key];
   return (a, b) => values[a] - values[b];
@@ -258,9 +256,8 @@ document.querySelectorAll("[data-table]").forEach((button) => button.addEventLis
 const [size, longest] = ["window", "longest"].map((name) => Number(byId("see").dataset[name]));
 const residues = byId("residues");
 let one = { job: -1, scan: -1, changes: [] };
-let wanted = 0;
 function look(record) {
-  wanted = record;
+  found.wanted = record;
   worker.postMessage({ type: "sequence", job: found.job, record });
 }
 function show(name, sequence) {
