@@ -21,6 +21,9 @@ from seqkern.kernels import _implicit
 Table: TypeAlias = npt.NDArray[Any]
 """Array of float64, or of float32 in single precision."""
 
+MANY, WIDEST = 1 << 17, 16
+"""Records, and entries of a table for each, from and up to which a fit's directions are tables over l-mers."""
+
 
 class KernelOperator:
     """Products with K(X, X), or with K(Y, X) where Y and X are parts of one operator.
@@ -136,40 +139,6 @@ class ScaledOperator(KernelOperator):
             scale = None if scale is None else scale[rows]
         values = self.base.dots(weights, out, rows=chosen)
         return values if scale is None else np.multiply(values, scale, out=values)
-
-
-class JoinedOperator(KernelOperator):
-    """The records of several operators with the same tables, one after the other."""
-
-    def __init__(self, parts: Sequence[KernelOperator]) -> None:
-        self.parts, self.bounds = list(parts), np.cumsum([0, *map(len, parts)])
-        self.squares = np.concatenate([part.squares for part in parts])
-        self.n_weights, self.tables, self.counts = parts[0].n_weights, parts[0].tables, dict(parts[0].counts)
-        self.dtype, self.lmers = parts[0].dtype, parts[0].lmers
-
-    def collect(self, coefficients: npt.ArrayLike) -> Table:
-        """Return the sum of the parts' tables, in order."""
-        values = np.asarray(coefficients, dtype=np.float64)
-        check_length(values, len(self), "coefficients")
-        table = np.zeros(self.n_weights, self.dtype)
-        for part, own in zip(self.parts, np.split(values, self.bounds[1:-1]), strict=True):
-            table += part.collect(own)
-        return table
-
-    def spread(self, table: Table) -> None:
-        """Multiply a table by G, in place."""
-        self.parts[0].spread(table)
-
-    def dots(self, weights: Table, out: Floats | None = None, rows: Ints | None = None) -> Floats:
-        """Return Φ·weights for all records or the given rows."""
-        out = np.empty(len(self) if rows is None else len(rows)) if out is None else out
-        for part, first, last in zip(self.parts, self.bounds, self.bounds[1:], strict=False):
-            if rows is None:
-                part.dots(weights, out[first:last])
-            else:
-                own = np.flatnonzero((rows >= first) & (rows < last))
-                out[own] = part.dots(weights, rows=rows[own] - first)
-        return out
 
 
 def normalised_operator(operator: KernelOperator) -> ScaledOperator:

@@ -88,7 +88,7 @@ def export_model(model: Any, exact: bool = False, allow_sequences: bool = False)
             f"the page would hold {len(model.support)} training sequences, which kernel {model.kernel.name!r} needs",
             remedy="add --allow-sequences if they may be read by everyone who gets the page",
         )
-    cut, lengths = model.cut, np.asarray(model.record.get("lengths") or (), dtype=np.int64)
+    cut = model.cut
     fixed = {term["length"] for term in terms if term["kind"] == "positions" and "part" not in term}
     threshold = 0.0 if cut.threshold is None else cut.threshold.value
     return {
@@ -104,7 +104,6 @@ def export_model(model: Any, exact: bool = False, allow_sequences: bool = False)
         "calibration": None if cut.calibration is None else asdict(cut.calibration),
         "probabilities": cut.calibration is not None,
         "fixed_length": fixed.pop() if fixed else None,
-        "length": [int(lengths.min()), int(lengths.max())] if len(lengths) else None,
         "holds_sequences": packed.sequences,
         "terms": terms,
         "data": packed.text(),

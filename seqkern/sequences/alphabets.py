@@ -168,7 +168,7 @@ def to_bytes(text: str) -> bytes:
     return (text if text.isascii() else NOT_ASCII.sub(NOT_A_LETTER, text)).encode("ascii")
 
 
-def count_letters(text: bytes) -> Ints:
+def count_letters(text: bytes | bytearray) -> Ints:
     """Count how often each byte occurs, regardless of case."""
     block = 1 << 20  # bincount makes int64 of its input
     codes = np.frombuffer(text, dtype=np.uint8)

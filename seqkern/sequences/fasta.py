@@ -8,7 +8,7 @@ alignments). Their effects are counted in `SequenceSet.counts`.
 import contextlib
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple, Protocol, cast, overload
 
@@ -319,11 +319,13 @@ def _raw_chunks(
                 n_gaps = _strip(strings) if policies.gaps == "strip" else 0
                 n_stops = sum(string.endswith("*") for string in strings) if stops else 0
                 strings = [string.removesuffix("*") for string in strings] if n_stops else strings
-                raw = _raw(name, file, number, headers, strings, (n_gaps, n_stops))
-                if policies.ids != "number" and "" in raw.first_words:
-                    place = number - before_file + raw.first_words.index("") + 1
+                first_words = [header.split(None, 1)[0] if header.strip() else "" for header in headers]
+                if policies.ids != "number" and "" in first_words:
+                    place = number - before_file + first_words.index("") + 1
                     raise SequenceError(f"header {place} has no id", remedy="write '>id', or add --ids number")
-                yield raw
+                lengths = np.fromiter(map(len, strings), dtype=np.int64, count=len(strings))
+                text = to_bytes("".join(strings))
+                yield _Raw(name, file, number, first_words, headers, lengths, text, n_gaps, n_stops)
                 number += len(headers)
 
 
@@ -376,13 +378,6 @@ def _strip(strings: list[str]) -> int:
     return before - sum(map(len, strings))
 
 
-def _raw(name: str, file: int, before: int, headers: list[str], strings: list[str], removed: tuple[int, int]) -> _Raw:
-    """Return a `_Raw` of some records; `before` records were read earlier."""
-    lengths = np.fromiter(map(len, strings), dtype=np.int64, count=len(strings))
-    first_words = [header.split(None, 1)[0] if header.strip() else "" for header in headers]
-    return _Raw(name, file, before, first_words, headers, lengths, to_bytes("".join(strings)), *removed)
-
-
 # ---- codes -----------------------------------------------------------------------------------------------
 
 
@@ -421,14 +416,14 @@ def _encode(raw: _Raw, alphabet: Alphabet, policies: Policies) -> tuple[Codes, I
     return codes, np.flatnonzero(keep), {key: count for key, count in counts.items() if count}
 
 
-def _guess(raws: list[_Raw], ids: str) -> Alphabet:
+def _guess(raws: list[_Raw], text: bytearray, ids: str) -> Alphabet:
     """Return the alphabet guessed from all letters; the error names the first record that matches no alphabet."""
     try:
-        counts = sum((count_letters(raw.text) for raw in raws), np.zeros(256, dtype=np.int64))
+        counts = count_letters(text)
         counts[[ord(gap) for gap in GAPS]] = 0  # of an alignment; refused later, with the remedy
         return guess_by_counts(counts)
     except SequenceError as error:
-        for raw in raws:
+        for raw in _with_text(raws, text):
             odd = np.flatnonzero(PROTEIN.encode(raw.text) == MASK)
             if len(odd):
                 record = int(np.searchsorted(np.cumsum(raw.lengths), odd[0], side="right"))
@@ -437,24 +432,38 @@ def _guess(raws: list[_Raw], ids: str) -> Alphabet:
         raise
 
 
+def _with_text(raws: list[_Raw], text: bytearray) -> Iterator[_Raw]:
+    """Yield records with their text, which follow each other in `text`, and remove them from the list."""
+    at = 0
+    raws.reverse()
+    while raws:
+        raw = raws.pop()
+        start, at = at, at + int(raw.lengths.sum())
+        yield replace(raw, text=bytes(text[start:at]))
+
+
 def _read(source: Sources, alphabet: str | Alphabet | None, policies: Policies, keep_headers: bool) -> Reading:
     """Read all records and return a Reading, whose headers are empty unless kept."""
     policies.check()
     raws: Iterable[_Raw] = _raw_chunks(source, policies, CHUNK, alphabet)
+    text, end = bytearray(), 0  # codes up to `end`, then letters that wait for the alphabet
     if alphabet is None:
-        held = list(raws)
-        alphabet = _guess(held, policies.ids)
-        held.reverse()
-        raws = (held.pop() for _ in range(len(held)))  # each is freed after it was encoded
+        held = []
+        for raw in raws:
+            text += raw.text
+            held.append(replace(raw, text=b""))
+        alphabet = _guess(held, text, policies.ids)
+        raws = _with_text(held, text)
     alphabet = as_alphabet(alphabet)
-    text, lengths, numbers, files = bytearray(), [], [], []
+    lengths, numbers, files = [], [], []
     first_words: list[str] = []
     headers: list[str] = []
     left_out: list[str] = []
     counts: dict[str, int] = {}
     for raw in raws:
         part, kept, touched = _encode(raw, alphabet, policies)
-        text += part.data
+        text[end : end + len(part)] = part.data
+        end += len(part)
         lengths.append(raw.lengths[kept])
         numbers.append(raw.before + kept)
         files.append(np.full(len(kept), raw.file))
@@ -482,6 +491,7 @@ def _read(source: Sources, alphabet: str | Alphabet | None, policies: Policies, 
         ids = RecordNumbers(range(1, len(read) + 1)) if read[-1] + 1 == len(read) else [str(i + 1) for i in read]
     if repeats:
         counts["repeated ids"] = repeats
+    del text[end:]
     offsets = np.zeros(len(ids) + 1, dtype=np.int64)
     np.cumsum(np.concatenate(lengths), out=offsets[1:])
     sequences = SequenceSet.from_offsets(np.frombuffer(text, dtype=np.uint8), offsets, ids, alphabet, counts=counts)

@@ -88,7 +88,9 @@ def list_codes(
     folded: int,
     bits: int,
     window_codes: npt.NDArray[np.int64],
+    base: npt.NDArray[np.int64],
     cursor: npt.NDArray[np.int64],
+    first: int,
     given: npt.NDArray[np.uint8],
     codes: npt.NDArray[Any],
     weights: npt.NDArray[np.uint8],
@@ -119,6 +121,8 @@ def dots(
     space: int,
     rows: npt.NDArray[np.int64],
     table: Table,
+    first: int,
+    last: int,
     part_table: npt.NDArray[np.float64],
     sums: npt.NDArray[np.float64],
 ) -> None: ...

@@ -424,32 +424,34 @@ def count_codes(
 
 def list_codes(
     const uint8_t[::1] letters, const int64_t[::1] starts, const int64_t[::1] stops, int length, int64_t size,
-    int folded, int bits, int64_t[::1] window_codes, int64_t[::1] cursor, const uint8_t[::1] given,
-    code_t[::1] codes, uint8_t[::1] weights, uint32_t[:, ::1] ends
+    int folded, int bits, int64_t[::1] window_codes, const int64_t[::1] base, int64_t[::1] cursor, Py_ssize_t first,
+    const uint8_t[::1] given, code_t[::1] codes, uint8_t[::1] weights, uint32_t[:, ::1] ends
 ):
-    """Write the lists.
+    """Append some records to the lists.
 
     Parameters
     ----------
     letters, starts, stops, length, size, folded, bits, window_codes
         As in `count_codes`.
+    base : (parts + 1,)
+        Where each list starts.
     cursor : (parts,)
-        Where each list starts; changed.
+        Where each list ends; changed.
+    first : int
+        The number of the first of these records.
     given : (windows,) or (0,)
         The weight of each l-mer, in the order of the records.
-    codes : (windows,)
-    weights : as `given`, in the order of `codes`
+    codes, weights : (windows,)
     ends : (parts, n + 1)
         Where the codes of each record end, counted from the start of the list; the first is 0.
     """
     cdef Py_ssize_t _i, i, j, found, at = 0, parts = cursor.shape[0]
     cdef int64_t top = 1, part, code, mask = ((<int64_t>1) << bits) - 1
-    cdef int64_t[::1] base = cursor.copy()
     cdef bint weighted = given.shape[0] > 0
     for _i in range(length - 1):
         top *= size
     for part in range(parts):
-        ends[part, 0] = 0
+        ends[part, first] = <uint32_t>(cursor[part] - base[part])
     if not window_codes.shape[0]:
         return
     with nogil:
@@ -467,7 +469,7 @@ def list_codes(
                 cursor[part] += 1
             at += found
             for part in range(parts):
-                ends[part, i + 1] = <uint32_t>(cursor[part] - base[part])
+                ends[part, first + i + 1] = <uint32_t>(cursor[part] - base[part])
 
 
 cdef inline void add_codes(
@@ -545,7 +547,6 @@ def collect(
     rows : (m,)
         The records that count, ascending.
     values : (n,)
-    first, last : int
     part_table : (2^bits,)
         Scratch.
     table : (letters^length,)
@@ -571,10 +572,10 @@ def collect(
 
 def dots(
     const code_t[::1] codes, const uint8_t[::1] weights, const uint32_t[:, ::1] ends, const int64_t[::1] base,
-    int folded, int bits, int64_t space, const int64_t[::1] rows, const real_t[::1] table, double[::1] part_table,
-    double[::1] sums
+    int folded, int bits, int64_t space, const int64_t[::1] rows, const real_t[::1] table, Py_ssize_t first,
+    Py_ssize_t last, double[::1] part_table, double[::1] sums
 ):
-    """Set sums[i] to the sum of the table over the l-mers of record rows[i].
+    """Add to sums[i] the sum of the parts `first` to `last` of the table over the l-mers of record rows[i].
 
     `sums` is (m,), the other parameters are as in `collect`; without `part_table` the parts are not copied, which is
     faster for few rows.
@@ -585,8 +586,7 @@ def dots(
     if not rows.shape[0]:
         return
     with nogil:
-        memset(&sums[0], 0, sums.shape[0] * sizeof(double))
-        for part in range(ends.shape[0] if codes.shape[0] else 0):
+        for part in range(first, last if codes.shape[0] else first):
             start = <int64_t>part << bits
             own = &weights[0] + base[part] if weights.shape[0] else NULL
             if not part_table.shape[0]:

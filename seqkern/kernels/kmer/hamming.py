@@ -21,6 +21,7 @@ import numpy.typing as npt
 
 from seqkern.core.errors import ParameterError, SequenceError
 from seqkern.core.types import Array, Floats, Ints
+from seqkern.kernels.kernel_operator import MANY, WIDEST
 from seqkern.kernels.kmer import _hamming, _kmers
 from seqkern.kernels.kmer import _tables as loops
 from seqkern.kernels.kmer.kmers import NO_COMPLEMENT, per_record
@@ -404,6 +405,7 @@ WINDOWS_IN_LIST = 4  # of a record at least, on average, or lists are too short 
 FEWEST_LISTS = 64
 LISTS_IN_MEMORY, STORED_LISTS = 1 << 29, 1 << 27
 """Bytes of lists beyond which they are stored in a temporary file, and of a part that is read at a time."""
+DIRECTIONS = 16  # Tables, and their sums on the records, that a fit keeps
 # CPU nanoseconds of a product: an l-mer added and looked up, the end of a list, an entry of the table, a letter of it
 TABLE_WINDOW_NS, LIST_NS, TABLE_NS = 2.2, 3.0, 8.0
 DNA_NS, REFLECT_NS = 0.55, 0.15
@@ -420,32 +422,27 @@ def check_table(size: int, length: int, name: str = "l") -> None:
     )
 
 
-def part_bits(space: int, windows: float) -> int:
-    """Return the binary logarithm of the size of a table's parts."""
-    bits = PART_BITS
-    while space >> bits > max(FEWEST_LISTS, windows / WINDOWS_IN_LIST):
-        bits += 1
-    return bits
-
-
 def product_cost(size: int, length: int, lengths: Ints, both_strands: bool, weighted: bool) -> Cost:
-    """Return the Cost of a product K·v; its memory is a HammingOperator, with lists up to a limit, and three tables."""
+    """Return the Cost of a product K·v; its memory is a HammingOperator, lists up to a limit, and tables of a fit."""
     records, windows = len(lengths), int(np.maximum(lengths - length + 1, 0).sum())
     space = size**length
-    _, entries, lists = list_sizes(size, length, lengths, both_strands)
+    _, kept, entries, lists = list_sizes(size, length, lengths, both_strands)
     letter = DNA_NS if size == 4 else REFLECT_NS * size
     seconds = windows * TABLE_WINDOW_NS + entries * LIST_NS + space * (TABLE_NS + length * letter)
-    lists = STORED_LISTS if lists > LISTS_IN_MEMORY else lists
-    return Cost(seconds * 1e-9, lists + windows * weighted + 12 * records + 3 * 8 * space)
+    lists = max(STORED_LISTS, lists * records // entries) if lists > LISTS_IN_MEMORY else lists
+    many = records >= MANY and kept <= WIDEST * records
+    more = many * (2 * 8 * space + DIRECTIONS * 4 * (records + kept))
+    return Cost(seconds * 1e-9, lists + windows * weighted + 12 * records + 3 * 8 * space + more)
 
 
-def list_sizes(size: int, length: int, lengths: Ints, both_strands: bool) -> tuple[int, int, int]:
-    """Return the `part_bits` of the table, the ends of lists, and the bytes of the lists."""
+def list_sizes(size: int, length: int, lengths: Ints, both_strands: bool) -> tuple[int, int, int, int]:
+    """Return the binary logarithm of a part of a table, the entries of tables, the ends of lists, their bytes."""
     windows = int(np.maximum(lengths - length + 1, 0).sum())
-    space = size**length // (2 if size == 4 and both_strands and length % 2 else 1)
-    bits = part_bits(space, windows / max(1, len(lengths)))
+    space, bits = size**length // (2 if size == 4 and both_strands and length % 2 else 1), PART_BITS
+    while space >> bits > max(FEWEST_LISTS, windows / max(1, len(lengths)) / WINDOWS_IN_LIST):
+        bits += 1
     entries = len(lengths) * ((space >> bits) + 1)
-    return bits, entries, windows * (2 if bits <= PART_BITS else 4) + 4 * entries
+    return bits, space, entries, windows * (2 if bits <= PART_BITS else 4) + 4 * entries
 
 
 # Weights c_h of l-mer pairs at Hamming distance h in a gapped k-mer kernel.

@@ -36,7 +36,7 @@ from seqkern.kernels.kmer.hamming import (
     own_costs,
     product_cost,
 )
-from seqkern.kernels.kmer.hamming_operator import HammingAdditive, in_parts, own_values
+from seqkern.kernels.kmer.hamming_operator import HammingAdditive, HammingOperator, own_values
 from seqkern.kernels.kmer.kmer_kernel import KmerKernel
 from seqkern.kernels.kmer.kmers import (
     CODE_LIMIT,
@@ -564,7 +564,7 @@ class HammingKernel(HammingAdditive, KmerKernel):
     def _operator(self, X: SequenceSet) -> KernelOperator:
         self._check_sequences(X)
         check_table(X.alphabet.size, max(self._lengths()), self.length_name)
-        parts = [in_parts(self, X, length) for length in self._lengths()]
+        parts = [HammingOperator(self, X, length) for length in self._lengths()]
         if len(parts) == 1 and self._weights() == [1.0]:
             return parts[0]
         return SummedOperator(parts, self._weights())

@@ -8,12 +8,13 @@ second-level cache (`_tables`); `spread` is `lmer_transform.LmerTransform`.
 import copy
 import itertools
 import math
+import mmap
 import os
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
-from functools import cached_property
-from typing import TYPE_CHECKING, Any, cast
+from functools import cached_property, reduce
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -23,7 +24,7 @@ from seqkern.core.memory import format_bytes
 from seqkern.core.threads import GIVEN_THREADS, available_threads, in_threads
 from seqkern.core.types import Array, Floats, Ints
 from seqkern.kernels.capabilities import Tables
-from seqkern.kernels.kernel_operator import JoinedOperator, KernelOperator, Table, check_length
+from seqkern.kernels.kernel_operator import KernelOperator, Table, check_length
 from seqkern.kernels.kmer import _hamming, _kmers, _tables
 from seqkern.kernels.kmer import _tables as loops
 from seqkern.kernels.kmer.hamming import (
@@ -40,7 +41,6 @@ from seqkern.kernels.kmer.hamming import (
     eigenvalues,
     list_sizes,
     own_costs,
-    part_bits,
     reflect,
     residue_factors,
 )
@@ -170,22 +170,32 @@ class LmerTransform:
 
     def multiply(self, table: Table, n_threads: int = 1, level: int | None = None) -> None:
         """Multiply a table by G, in place; in its index, the first letter is the most significant digit."""
+        self.fold(table)
         if self.is_dna:
             self._multiply_dna(table, n_threads, _tables.highest_level() if level is None else level)
             return
-        if self.complement is not None:
-            table += self._other_strand(table, self.complement)
         work = np.asarray(table, dtype=np.float64)
-        reflect(work, self.size, self.length)
+        self.reflect(work)
         _tables.scale(work, self.size, 1, self.eigenvalues, self.eigenvalues, work)
-        reflect(work, self.size, self.length)
+        self.reflect(work)
         if work is not table:
             table[:] = work
 
+    def fold(self, table: Table) -> None:
+        """Add to each entry that of the reverse complement, in place, if both strands count."""
+        if self.complement is not None and self.is_dna:
+            _tables.fold_strands(table, self.length, np.empty(_tables.TILE_SIZE**2, dtype=table.dtype))
+        elif self.complement is not None:
+            table += self._other_strand(table, self.complement)
+
+    def reflect(self, table: Floats) -> None:
+        """Turn a table into one over the eigenvectors, in place, or back, up to a factor; see `eigenvalues`."""
+        if self.is_dna:
+            _tables.transform_rows(table, self.length, 0, 1)
+        else:
+            reflect(table, self.size, self.length)
+
     def _multiply_dna(self, table: Table, n_threads: int, level: int) -> None:
-        if self.complement is not None:
-            tile = np.empty(_tables.TILE_SIZE**2, dtype=table.dtype)
-            _tables.fold_strands(table, self.length, tile)
         low = min(self.length, _tables.ROW)
         high, width = self.length - low, 4**low
         # the squares of both Hadamard matrices; a power of two, so that nothing is rounded
@@ -199,12 +209,8 @@ class LmerTransform:
             _tables.multiply_columns(table, high, width, first, last, factors, strip, level)
 
         for work, items in ((rows, 4**high), (columns, width), (rows, 4**high)):
-            bounds = [items * thread // n_threads for thread in range(n_threads + 1)]
-            if n_threads == 1:
-                work(0, items)
-            else:
-                spans = itertools.pairwise(bounds)
-                in_threads([lambda a=a, b=b, work=work: work(a, b) for a, b in spans], n_threads)
+            spans = itertools.pairwise([items * thread // n_threads for thread in range(n_threads + 1)])
+            in_threads([lambda a=a, b=b, work=work: work(a, b) for a, b in spans], n_threads)
 
     def _other_strand(self, table: Table, complement: npt.NDArray[np.uint8]) -> Table:
         """Return the table with each l-mer replaced by its reverse complement."""
@@ -237,55 +243,65 @@ class HammingOperator(KernelOperator):
 
     def __init__(self, kernel: "HammingAdditive", X: SequenceSet, length: int, squares: "Floats | None" = None) -> None:
         size, both_strands = X.alphabet.size, kernel.reverse_complement
-        values, window_weights = kernel._pair_weights(size, length), kernel._window_weights(X, length)
+        values = kernel._pair_weights(size, length)
         check_table(size, length)
         complement = X.alphabet.complement_codes[:size] if both_strands else None
         self.transform = LmerTransform(size, length, values, complement)
-        self.n_weights, self.n_threads = size**length, kernel.n_threads
+        self.n, self.n_weights, self.n_threads = len(X), size**length, kernel.n_threads
         self.tables: object = object()
         self.alphabet = X.alphabet
         self.counts: dict[str, int] = {}
         self.folded = length if self.transform.is_dna and both_strands and length % 2 else 0
         self.space = self.n_weights // (2 if self.folded else 1)
-        self._list_codes(X, length, size, _as_bytes(window_weights))
-        if squares is None:
-            threads = GIVEN_THREADS.get() or self.n_threads
-            squares = own_values(X, length, values, both_strands, window_weights, threads)
-        self.squares = squares
-
-    def _list_codes(self, X: SequenceSet, length: int, size: int, given: npt.NDArray[np.uint8]) -> None:
+        self.lmers, levels = self, self.transform.eigenvalues
+        self.definite = levels.min() > -DEFINITE * levels.max()
+        self.bits, _, _, need = list_sizes(size, length, X.lengths, both_strands)
         longest = np.zeros(max(0, int(X.lengths.max(initial=0)) - length + 1), dtype=np.int64)
-        windows = float(np.maximum(X.lengths - length + 1, 0).mean()) if len(X) else 0.0
-        self.bits = part_bits(self.space, windows)
-        where = X.codes, X.starts, X.stops, length, size, self.folded, self.bits, longest
+        where = length, size, self.folded, self.bits, longest
         numbers = np.zeros(((self.space - 1) >> self.bits) + 1, dtype=np.int64)
-        _tables.count_codes(*where, numbers)
+        _tables.count_codes(X.codes, X.starts, X.stops, *where, numbers)
         if numbers.max(initial=0) > LARGEST_LIST:
             raise SequenceError(
                 f"{numbers.sum()} l-mers are too many for one operator", remedy="train on fewer sequences"
             )
         self.base = np.concatenate(([0], np.cumsum(numbers)))
-        self.codes: Codes = np.empty(self.base[-1], dtype=np.uint16 if self.bits <= PART_BITS else np.uint32)
-        self.window_weights = np.empty(len(given), dtype=np.uint8)
-        self.ends = np.empty((len(numbers), len(X) + 1), dtype=np.uint32)
-        _tables.list_codes(*where, self.base[:-1].copy(), given, self.codes, self.window_weights, self.ends)
-        self.n, self.lmers, values = len(X), self, self.transform.eigenvalues
-        self.definite = values.min() > -DEFINITE * values.max()
-        self.stored: tuple[Any, ...] = ()
+        self._make_room(need > LISTS_IN_MEMORY)
+        self.window_weights: npt.NDArray[np.uint8] = NO_WEIGHTS
+        cursor, found, threads = self.base[:-1].copy(), [], GIVEN_THREADS.get() or self.n_threads
+        chunks = 1 if self.pages is None else -(-need // STORED_LISTS)
+        for first, last in itertools.pairwise(np.linspace(0, len(X), chunks + 1).astype(int).tolist()):
+            some = X.take(slice(first, last))
+            weights = kernel._window_weights(some, length)
+            if weights is not None and not len(self.window_weights):
+                self.window_weights = np.empty(self.base[-1], dtype=np.uint8)
+            given, own, base = _as_bytes(weights), self.window_weights, self.base
+            _tables.list_codes(
+                some.codes, some.starts, some.stops, *where, base, cursor, first, given, self.codes, own, self.ends
+            )
+            self._release()
+            if squares is None:
+                found.append(own_values(some, length, values, both_strands, weights, threads))
+        self.squares = np.concatenate(found) if squares is None else squares
+        self._lists: Lists = self.codes, self.window_weights, self.ends, self.base, self.folded, self.bits, self.space
+
+    def _make_room(self, stored: bool) -> None:
+        """Make the arrays of the lists, in memory or in a temporary file that is mapped into memory."""
+        shape = len(self.base) - 1, self.n + 1
+        kind = np.dtype(np.uint16 if self.bits <= PART_BITS else np.uint32)
+        before = 4 * math.prod(shape)
+        size = before + kind.itemsize * int(self.base[-1])
+        self.pages = _temporary_pages(size) if stored else None
+        memory = np.empty(size, dtype=np.uint8) if self.pages is None else self.pages
+        self.ends = np.frombuffer(memory, np.uint32, math.prod(shape)).reshape(shape)
+        self.codes: Codes = np.frombuffer(memory, kind, self.base[-1], before)
+
+    def _release(self) -> None:
+        """Leave stored lists to the system's cache of files."""
+        if self.pages is not None:
+            self.pages.madvise(mmap.MADV_DONTNEED)
 
     def __len__(self) -> int:
         return self.n
-
-    def store(self, buffer: bytearray) -> "HammingOperator":
-        """Move the lists into a temporary file, which each pass reads into `buffer`, and return the operator."""
-        shapes = [(array.dtype, array.shape, array.nbytes) for array in (self.ends, self.codes)]
-        self.stored = tempfile.TemporaryFile(), buffer, shapes  # noqa: SIM115 -- open as long as the operator
-        for array in (self.ends, self.codes):
-            array.tofile(self.stored[0])
-        self.stored[0].flush()
-        buffer.extend(bytes(max(0, self.ends.nbytes + self.codes.nbytes - len(buffer))))
-        del self.codes, self.ends
-        return self
 
     def compact(self, table: Table) -> Table:
         """Return the entries of a table from `collect` that can differ from 0."""
@@ -300,19 +316,39 @@ class HammingOperator(KernelOperator):
         return table
 
     def smooth(self, table: Table, strength: float) -> None:
-        """Multiply a table by (1 + κ·G)⁻¹, in place, with κ = strength / trace of G."""
-        transform, own = copy.copy(self.transform), self.transform.eigenvalues
-        sizes = [math.comb(transform.length, m) * (transform.size - 1.0) ** m for m in range(len(own))]
-        transform.eigenvalues = 1 / (1 + strength / float(own @ sizes) * own)
-        transform.multiply(table, self._threads(self.n_weights))
+        """Multiply a table by (1 + κ·C·G)⁻¹, in place, with κ = strength / trace of G, up to a factor.
+
+        C is the covariance of the counts of l-mers in random records, of equally frequent letters, in units of the
+        variance of a count. A product of functions of s adjacent positions, none constant at the first and the last
+        of them, has nearly the same sum over a record at all l − s + 1 places in an l-mer: two of them differ by the
+        distance of the places, as a share of the windows.
+        """
+        size, length = self.transform.size, self.transform.length
+        # by the number of positions on which a function depends
+        factors = self.transform.eigenvalues[
+            reduce(np.add.outer, [np.minimum(np.arange(size), 1, dtype=np.int8)] * length).reshape(-1)
+        ]
+        factors *= strength * (1 if self.transform.complement is None else 2) / factors.sum()
+        windows = max(length, self.base[-1] / max(1, len(self)))
+        self.transform.fold(table)
+        self.transform.reflect(table)
+        table[0] /= 1 + windows * factors[0]
+        for span in range(1, length + 1):
+            first, shape = size**span // size**2, (size ** (span - 1), size)
+            places = [table[: size ** (span + j)].reshape(*shape, -1)[first:, 1:, 0] for j in range(length - span + 1)]
+            apart = np.abs(np.subtract.outer(np.arange(len(places)), np.arange(len(places))))
+            common, axes = np.linalg.eigh(1 - apart / windows)
+            values = axes.T @ np.stack([place.reshape(-1) for place in places])
+            values /= 1 + np.outer(common, factors[: size**span].reshape(shape)[first:, 1:])
+            for place, mixed in zip(places, axes @ values, strict=True):
+                place[...] = mixed.reshape(place.shape)
+        self.transform.reflect(table)
 
     def tally(self, table: Table) -> Tally:
         """Return the sums of a TableModel, as from `add_windows`, for a table of coefficients."""
-        alphabet, length, both = self.alphabet, self.transform.length, self.transform.complement is not None
-        if not both:
-            return [table.copy()]
-        first = first_of_pairs(alphabet, length)
-        return [(table + table[reverse_complements(alphabet, length)])[first]]
+        whole, both = table.copy(), self.transform.complement is not None
+        self.transform.fold(whole)
+        return [whole[first_of_pairs(self.alphabet, self.transform.length)] if both else whole]
 
     def with_tables(self, dtype: npt.DTypeLike) -> "HammingOperator":
         """Return the same operator with tables of precision `dtype`."""
@@ -326,14 +362,14 @@ class HammingOperator(KernelOperator):
         check_length(values, len(self), "coefficients")
         rows = np.flatnonzero(values)
         table = (np.zeros if self.folded else np.empty)(self.n_weights, dtype=self.dtype)
-        lists = self._lists()
-        parts = len(lists[2])
 
         def collect(first: int, last: int) -> None:
             scratch = np.empty(min(self.space, 1 << self.bits))
-            _tables.collect(*lists, rows, values, first, last, scratch, table)
+            for part in range(first, last):
+                _tables.collect(*self._lists, rows, values, part, part + 1, scratch, table)
+                self._release()
 
-        self._share(collect, parts, len(rows))
+        self._share(collect, len(self.ends), len(rows))
         return table
 
     def spread(self, table: Table) -> None:
@@ -350,26 +386,17 @@ class HammingOperator(KernelOperator):
         weights = np.ascontiguousarray(weights)
         # the parts of the table are copied, unless few l-mers are looked up
         copied = self.base[-1] * len(rows) * LOOK_UPS_TO_COPY > self.space * len(self)
-        lists = self._lists()
+        step = len(self.ends) if self.pages is None else 1
+        out[:] = 0
+        for part in range(0, len(self.ends), step):
 
-        def dots(first: int, last: int) -> None:
-            scratch = np.empty(min(self.space, 1 << self.bits) if copied else 0)
-            _tables.dots(*lists, rows[first:last], weights, scratch, out[first:last])
+            def dots(first: int, last: int, part: int = part) -> None:
+                scratch = np.empty(min(self.space, 1 << self.bits) if copied else 0)
+                _tables.dots(*self._lists, rows[first:last], weights, part, part + step, scratch, out[first:last])
 
-        self._share(dots, len(rows), len(rows))
+            self._share(dots, len(rows), len(rows))
+            self._release()
         return out
-
-    def _lists(self) -> Lists:
-        if self.stored:
-            file, buffer, ((kind, shape, at), (code, count, size)) = self.stored
-            # forked processes share the position in the file, but not the buffer
-            if os.preadv(file.fileno(), [memoryview(buffer)[: at + size]], 0) < at + size:
-                raise OSError("a temporary file of l-mers was cut")
-            ends = np.frombuffer(buffer, kind, math.prod(shape)).reshape(shape)
-            codes = np.frombuffer(buffer, code, math.prod(count), at)
-        else:
-            codes, ends = self.codes, self.ends
-        return codes, self.window_weights, ends, self.base, self.folded, self.bits, self.space
 
     def _threads(self, work: float) -> int:
         """Return the number of threads to use for `work` windows or table entries."""
@@ -378,26 +405,22 @@ class HammingOperator(KernelOperator):
 
     def _share(self, work: Callable[[int, int], None], items: int, rows: int) -> None:
         """Call ``work(first, last)`` for ranges of `items`, one for each thread."""
-        threads = min(items, self._threads(self.base[-1] * rows / max(1, len(self))))
-        if threads <= 1:
-            work(0, items)
-            return
+        threads = max(1, min(items, self._threads(self.base[-1] * rows / max(1, len(self)))))
         bounds = np.linspace(0, items, threads + 1).astype(int).tolist()
         in_threads([lambda first=a, last=b: work(first, last) for a, b in itertools.pairwise(bounds)], threads)
 
 
-def in_parts(kernel: "HammingAdditive", X: SequenceSet, length: int) -> KernelOperator:
-    """Return the HammingOperator of a kernel, in parts with stored lists if these are large."""
-    need = list_sizes(X.alphabet.size, length, X.lengths, kernel.reverse_complement)[2]
-    if need <= LISTS_IN_MEMORY:
-        return HammingOperator(kernel, X, length)
+def _temporary_pages(size: int) -> mmap.mmap:
+    """Return a temporary file of `size` bytes, mapped into memory; it has no name."""
     folder = tempfile.gettempdir()
-    if shutil.disk_usage(folder).free < need:
-        text = f"lists of l-mers need {format_bytes(need)} of disk, more than is free"
+    if shutil.disk_usage(folder).free < size:
+        text = f"lists of l-mers need {format_bytes(size)} of disk, more than is free"
         raise SequenceError(text, file=folder, remedy="set TMPDIR to a folder on a larger disk")
-    bounds = np.linspace(0, len(X), -(-need // STORED_LISTS) + 1).astype(int).tolist()
-    some, buffer = (X.take(slice(*span)) for span in itertools.pairwise(bounds)), bytearray()
-    return JoinedOperator([HammingOperator(kernel, part, length).store(buffer) for part in some])
+    with tempfile.TemporaryFile() as file:
+        file.truncate(size)
+        if hasattr(os, "posix_fallocate"):  # a full disk must be noticed here: a write to a page cannot fail
+            os.posix_fallocate(file.fileno(), 0, size)
+        return mmap.mmap(file.fileno(), size)
 
 
 def check_rows(rows: Ints, n: int) -> Ints:

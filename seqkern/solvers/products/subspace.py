@@ -11,7 +11,7 @@ from seqkern.core.errors import ParameterError
 from seqkern.core.progress import progress_counter
 from seqkern.core.threads import one_thread
 from seqkern.core.types import Array, Floats
-from seqkern.kernels.kernel_operator import KernelOperator
+from seqkern.kernels.kernel_operator import MANY, WIDEST, KernelOperator
 from seqkern.solvers.contract import Solver
 from seqkern.solvers.products.losses import Hinge, Loss, Squared, best_bias
 from seqkern.solvers.shared import KernelExpansion
@@ -96,14 +96,10 @@ class ProductSpace:
         return square, parts
 
     def _append(self, direction: Floats, image: Floats) -> None:
-        """Append a row to both arrays, which grow by half when full."""
+        """Append a row to both arrays; they grow without a copy where the system can, as no view of them lives."""
         if self.size == len(self._directions):
-            room = min(self.most, self.size + max(8, self.size // 2))
-            for name in ("_directions", "_images"):
-                array = getattr(self, name)
-                grown = np.empty((room, array.shape[1]), array.dtype)
-                grown[: self.size] = array
-                setattr(self, name, grown)
+            for array in (self._directions, self._images):
+                array.resize((self.size + 1, array.shape[1]), refcheck=False)
         self._directions[self.size], self._images[self.size] = direction, image
         self.size += 1
 
@@ -139,16 +135,11 @@ class ProductSpace:
         return kept @ basis.T
 
 
-EAGERNESS = 3.0  # Factor of κ: l-mers are less independent than it assumes
-
-MANY, WIDEST = 1 << 17, 8  # Records, and entries of a table for each, from and up to which it is a space of tables
-
-
 class TableSpace(ProductSpace):
     """Directions that are tables over l-mers, and their sums on the records, both in single precision.
 
-    A gradient is smoothed by (1 + κ·G)⁻¹, the inverse of the Hessian if all l-mers were independent and equally
-    frequent, so that few directions are needed; they are not sums over records. With orthonormal directions, rounding
+    A gradient is smoothed by the inverse of the Hessian for random records (`HammingOperator.smooth`), so that few
+    directions are needed; they are not sums over records. With orthonormal directions, rounding
     changes a decision f(x) by at most 2⁻²⁴·‖f‖·√K(x, x).
     """
 
@@ -161,7 +152,7 @@ class TableSpace(ProductSpace):
 
     def gradient(self, c: Floats, loss: Loss, z: Floats) -> Floats:
         """Return the table of β − a."""
-        self.strength = EAGERNESS * float(loss.curvature(z) @ self.operator.squares)
+        self.strength = float(loss.curvature(z) @ self.operator.squares)
         return combine(c, self.directions) - self.lmers.compact(self.operator.collect(loss.dual(z)))
 
     def add(self, direction: Floats) -> tuple[float, None]:
@@ -171,11 +162,11 @@ class TableSpace(ProductSpace):
         table = self.lmers.whole(direction)
         self.lmers.smooth(table, self.strength)
         smooth = self.lmers.compact(table)
-        before = float(smooth @ self._weights(smooth)[1])
-        for _ in range(2):
-            parts = project(self.directions, self._weights(smooth)[1])
-            smooth = smooth - combine(parts, self.directions)
         weights, own = self._weights(smooth)
+        before = float(smooth @ own)
+        for _ in range(2):  # once is not enough after cancellation
+            smooth = smooth - combine(project(self.directions, own), self.directions)
+            weights, own = self._weights(smooth)
         left = float(smooth @ own)
         if left > ROUNDING * before:
             length = np.sqrt(left)
