@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import shlex
 from pathlib import Path
+from typing import cast
 
 from seqkern.cli.output import log, print_output
 from seqkern.cli.requests_models import PageRequest
@@ -12,6 +13,7 @@ from seqkern.core.archive import atomic_write, check_writable
 from seqkern.core.errors import naming
 from seqkern.core.memory import format_bytes
 from seqkern.methods.loading import load_model
+from seqkern.methods.model import Model
 from seqkern.methods.page_export import export_model
 
 
@@ -27,7 +29,7 @@ def run(request: PageRequest) -> None:
 
     flags = [f"--{one.replace('_', '-')}" for one in ("exact", "allow_sequences") if getattr(request, one)]
     command = shlex.join(["seqkern", "page", name, *flags, "-o", Path(request.output).name])
-    page = render_model_page(model, export, name, command)
+    page = render_model_page(cast("Model", model), export, name, command)  # a ResidueModel is refused above
     with atomic_write(request.output, "w") as file:
         file.write(page)
     held = "the training sequences that its kernel needs" if export["holds_sequences"] else "no training sequences"
