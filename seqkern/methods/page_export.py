@@ -74,9 +74,7 @@ def export_model(model: Any, exact: bool = False, allow_sequences: bool = False)
         )
     form = model.form()
     if form.dividing:
-        raise ModelError(
-            "cannot be a page: a transform divides its Gram matrix", remedy="use normalize=true"
-        )
+        raise ModelError("cannot be a page: a transform divides its Gram matrix", remedy="use normalize=true")
     packed = _Packed(exact)
     if isinstance(model, TableModel):
         source: Any = form.tallied  # type: ignore[attr-defined]
