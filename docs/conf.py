@@ -66,6 +66,8 @@ sphinx_gallery_conf = {
 html_theme = "pydata_sphinx_theme"
 html_title = "seqkern"
 html_static_path = ["_static"]
+# pages of models, which docs/build makes
+html_extra_path = [path for path in ("_build/live",) if (Path(__file__).parent / path).is_dir()]
 html_css_files = ["site.css"]
 html_show_sourcelink = False
 html_copy_source = False

@@ -37,29 +37,25 @@ from seqkern.core.tsv import aligned, write_tsv
 from seqkern.evaluation.auto import default_metric, default_solver
 from seqkern.evaluation.chance import SHARED_TRAINING, PermutationTest
 from seqkern.evaluation.estimates import Estimate, estimates
-from seqkern.evaluation.fold_methods import options_of
+from seqkern.evaluation.fold_methods import DESIGNS, options_of
 from seqkern.evaluation.fold_tables import FoldResult, fold_remarks, write_results
 from seqkern.evaluation.folds import Split
 from seqkern.evaluation.intervals import auc_ends, too_few
 from seqkern.evaluation.selection import Choice
 from seqkern.kernels.kernel_specs import kernel_words
-from seqkern.methods.baselines import BASELINES, VERDICTS, Rival, rivals
+from seqkern.methods.baselines import BASELINES, VERDICTS, Rival, p_words, rivals
 from seqkern.methods.crossval import OuterFolds, as_record, check_splits, cross_validate, procedure_test
 from seqkern.methods.method import FEWEST_SHARED, Method, identity_of
 from seqkern.methods.sources import FitData
 from seqkern.methods.training import SampleGroups, collect_training_data, group_samples
 from seqkern.sequences.fasta import read_fasta
-from seqkern.sequences.labels import Labels
+from seqkern.sequences.labels import MOST_NAMED, Labels, what_it_learns
 from seqkern.sequences.sequence_set import SequenceSet
 from seqkern.sequences.similarity import similar_groups
 from seqkern.solvers.costs import WITHOUT_FOLDS
-from seqkern.solvers.solver_specs import cited_methods
+from seqkern.solvers.solver_specs import solver_words
 
 # The cross-validation of ``seqkern cv`` and ``seqkern train --cv``: arguments, computation and printed output.
-
-LEAST_P = 1e-15  # printed as a number; smaller ones are below it
-MOST_FOLDS = 12
-"""Number of folds above which their scores are only in the tables."""
 
 
 class CrossValidated(NamedTuple):
@@ -224,7 +220,7 @@ def cross_validated(
 
 def score_rows(found: CrossValidated) -> list[list[str]]:
     """Return the rows of the score table, with its header: mean, interval and each fold."""
-    each = [split.name for split in found.splits] if len(found.splits) <= MOST_FOLDS else []
+    each = [split.name for split in found.splits] if len(found.splits) <= MOST_NAMED else []
     rows = [["score", "mean", "95% interval", *(f"fold {name}" for name in each)]]
     for name, one in found.scores.items():
         several = name == "auc" and found.labels.kind == "multiclass"
@@ -268,67 +264,9 @@ def notes(found: CrossValidated) -> Iterator[str]:
     for role, best in sorted(of_role.items()):
         text = f"best {role}: {BASELINES[best.baseline].title}, {headline} {best.score:.4f}"
         text += f"; the method is {VERDICTS[best.sign]}"
-        yield text if math.isnan(best.p) else f"{text} ({_p_words(best.p)})"
+        yield text if math.isnan(best.p) else f"{text} ({p_words(best.p)})"
     if found.test is not None:
         yield permutation_line(found.test)
-
-
-# What a method is and how good it is, in a sentence each, for the first lines of ``seqkern train`` and ``seqkern cv``.
-
-
-def what_it_learns(kind: str, counts: Mapping[str, int], n: int, unit: str) -> str:
-    """Return the classes, the positive one first, with the number of samples of each; or what else is learned.
-
-    >>> what_it_learns("binary", {"decoy": 400, "donor": 200}, 600, "sequences")
-    'donor (positive, 200 sequences) against decoy (400)'
-    """
-    if kind == "binary":
-        (negative, others), (positive, own) = counts.items()
-        return f"{positive} (positive, {own:,} {unit}) against {negative} ({others:,})"
-    if kind == "multiclass":
-        each = [f"{name} ({count:,})" for name, count in counts.items()]
-        some = ", ".join(each[:MOST_FOLDS]) + ", …" * (len(each) > MOST_FOLDS)
-        return f"{len(each)} classes of {n:,} {unit}: {some}"
-    return f"{n:,} {unit}, {'a number each' if kind == 'real' else 'without labels'}"
-
-
-def solver_words(spec: Mapping[str, Any]) -> str:
-    """Return a solver as in a paper, with the numbers of its specification.
-
-    >>> solver_words({"solver": "csvc", "C": 10})
-    'C-SVM (C=10)'
-    """
-    title, _ = cited_methods().get(("solver", spec["solver"]), (str(spec["solver"]), ()))
-    own = (item for item in spec.items() if item[0] not in ("tol", "max_iter", "seed"))
-    numbers = [f"{key}={value:g}" for key, value in own if type(value) in (int, float)]
-    return title + f" ({', '.join(numbers)})" * bool(numbers)
-
-
-def _p_words(p: float) -> str:
-    """Return a p-value as text; none is 0."""
-    return f"p = {p:.2g}" if p >= LEAST_P else f"p < {LEAST_P:.0e}"
-
-
-def how_good(estimate: Mapping[str, Any], kind: str) -> str:
-    """Return the headline score of a cross-validation with its interval, beside the best baseline, from its record."""
-    first = "spearman" if DESIGNS["value"] in estimate["folds"] else "auc"
-    metric = next((name for name in (first, "r2", *estimate["scores"]) if name in estimate["scores"]), None)
-    if metric is None:
-        return "no score: no fold has samples to score"
-    one = estimate["scores"][metric]
-    interval = f"95% interval {one['low']:.3f} to {one['high']:.3f}, " if one["interval"] else ""
-    name = "macro AUC" if kind == "multiclass" and metric == "auc" else metric_name(metric)
-    text = f"{name} {one['mean']:.3f} ({interval}{estimate['folds']})"
-    best = next(iter(estimate.get("rivals", ())), None)
-    if best is None:
-        return text
-    rival = Rival(**best | {"p": math.nan if best["p"] is None else best["p"]})
-    baseline = BASELINES[rival.baseline]
-    what = f"{baseline.phrase}, the best {baseline.role}"
-    if rival.sign is None:
-        return f"{text}; {what}, reaches {rival.score:.3f}"
-    by = "" if rival.metric == metric else f" by {metric_name(rival.metric)}"
-    return f"{text}; {VERDICTS[rival.sign]} than {what} ({rival.score:.3f}; {_p_words(rival.p)}{by})"
 
 
 def trivial_warning(found: CrossValidated, request: MethodRequest) -> Iterator[str]:
@@ -365,15 +303,6 @@ def design(found: CrossValidated) -> str:
         folds = f"{n // repeats} {DESIGNS[method]}"
     text = f"{folds}, one for each {'sample' if method == 'leave-one-out' else 'group'}" if "leave" in method else folds
     return f"{text}, {repeats} repeats" if repeats > 1 else text
-
-
-DESIGNS = {
-    "position": "folds by position",
-    "position-blocks": "folds of neighbouring positions",
-    "mutations": "split by number of mutations",
-    "value": "split by value",
-}
-"""Descriptions of the splits of a library of variants."""
 
 
 def permutation_line(test: PermutationTest) -> str:

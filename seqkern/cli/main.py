@@ -48,7 +48,6 @@ VERBS = {
     "cv": Verb("cross-validate one method on FASTA, without a study", "Everyday", "requests_training"),
     "test": Verb("score a model on new sequences whose classes are known", "Everyday", "requests_models"),
     "explain": Verb("show how residues and k-mers contribute to a model's decisions", "Everyday", "requests_models"),
-    "report": Verb("write the HTML report and the tables of a study", "Everyday", run="results:run_report"),
     "demo": Verb("run the demo, from simulated sequences to the report", "Studies", run="study_folder:run_demo"),
     "init": Verb(
         "write a study of your sequences into a new folder", "Studies", "requests_training", "study_folder:run_init"
@@ -68,6 +67,7 @@ VERBS = {
         "score splice sites for minimap2 and miniprot", "Genomes", "requests_models", "genes:run_splice_scores"
     ),
     "motifs": Verb("find the motifs that a model has learned", "Models", "requests_models"),
+    "page": Verb("write a model as a web page that scores sequences anywhere", "Models", "requests_models"),
     "suggest": Verb("choose the unlabelled records to label next", "Models", "requests_models"),
     "models": Verb(
         "pack models into one file, or show how one was trained", "Models", "requests_models", "listing:run_models"
@@ -82,6 +82,7 @@ VERBS = {
     "gram": Verb("compute a Gram matrix from FASTA or from a data set"),
     "baseline": Verb("evaluate reference methods and trivial baselines"),
     "evaluate": Verb("cross-validate a method, with hyperparameters from an inner loop"),
+    "report": Verb("write the HTML report and the tables of a study", run="results:run_report"),
     "importance": Verb("train a method on windows, and show the importance of each position"),
     "discover": Verb("train a method on a data set, and find the motifs that it has learned"),
     "effects": Verb("score variants by models that have not seen their chromosomes, against known effects"),

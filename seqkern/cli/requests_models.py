@@ -266,6 +266,20 @@ class MotifsRequest(ModelReading, Threads, SpreadsheetSafe):
     MORE_EXAMPLES = ("seqkern motifs peaks.seqkern -o motifs.meme",)
 
 
+class PageRequest(Request):
+    """A model as one HTML file, which scores sequences in a browser."""
+
+    model: str = argument("model file of seqkern train")
+    output: str = option(
+        "the page (default: model.html)", text(default="model.html"), short="-o", metavar="FILE", endings=(".html",)
+    )
+    exact: bool = option("decisions within 1e-9 of predict's, not 1e-6; files are larger", flag(default=False))
+    allow_sequences: bool = option(
+        "allow that the page holds training sequences, where a kernel needs them", flag(default=False)
+    )
+    EXAMPLE = "seqkern page model.seqkern -o model.html"
+
+
 class Acquisition(
     Request,
     group=("the next variants to make, by a Gaussian process", "in place of --diversity and --strategy"),

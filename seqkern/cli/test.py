@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from seqkern.cli.common import column_views
-from seqkern.cli.cv import how_good, what_it_learns, write_page
+from seqkern.cli.cv import write_page
 from seqkern.cli.new_sequences import policies_for
 from seqkern.cli.output import check_result_folder, log, log_formulas, metric_name, naming_file, result_folder
 from seqkern.cli.requests_models import TestRequest
@@ -30,7 +30,8 @@ from seqkern.methods.loading import load_model
 from seqkern.methods.model import Decisions, Model
 from seqkern.methods.novelty import known_samples
 from seqkern.methods.residue_model import ResidueModel
-from seqkern.sequences.labels import UNLABELLED, Labels
+from seqkern.report.sentences import how_good
+from seqkern.sequences.labels import UNLABELLED, Labels, what_it_learns
 from seqkern.sequences.sequence_set import SequenceSet
 from seqkern.sequences.similarity import nearest_across
 from seqkern.solvers.solver_specs import spec_text

@@ -34,10 +34,9 @@ from seqkern.evaluation.many_task_tests import corrected_choice
 from seqkern.evaluation.metrics import LEVEL
 from seqkern.evaluation.selection import standard_error
 from seqkern.kernels.feature_transforms.transforms import feature_transforms
-from seqkern.kernels.kernel_specs import kernel_words
 from seqkern.methods.feature_model import FeatureModel
 from seqkern.methods.method import Method, identity_of
-from seqkern.methods.model import Model
+from seqkern.methods.model import Model, model_words
 from seqkern.methods.residue_model import ResidueModel
 from seqkern.methods.scan import find_hard_negatives, with_negatives
 from seqkern.methods.sources import FitData
@@ -115,15 +114,15 @@ def first_lines(made: Model | ResidueModel, path: PathLike) -> Iterator[str]:
     model = made.windows if isinstance(made, ResidueModel) else made
     record = model.record
     unit = "residues" if isinstance(made, ResidueModel) else "samples" if model.alphabet is None else "sequences"
-    if "solver" in record:
-        learned = cv.what_it_learns(model.kind, record["classes"], record["n"], unit)
-        solver = cv.solver_words(record["solver"])
-    else:
-        learned, solver = "a model of LS-GKM", f"C-SVM with {len(model.support):,} support sequences"
-    yield f"{path}: {learned}; kernel: {kernel_words(model.kernel)}; solver: {solver}"
+    learned, kernel, solver = model_words(model, unit)
+    yield f"{path}: {learned}; kernel: {kernel}; solver: {solver}"
     unknown = "not cross-validated; add --cv" if model.kind != "none" else "without labels there is no score"
     unknown = unknown if "solver" in record else "how good it is, the file does not say"
-    yield cv.how_good(record["estimate"], model.kind) if "estimate" in record else unknown
+    if "estimate" in record:
+        from seqkern.report.sentences import how_good  # imported here, as in `metric_name`
+
+        unknown = how_good(record["estimate"], model.kind)
+    yield unknown
     if model.cut.widths is not None:
         yield f"{LEVEL:.0%} intervals {model.cut.widths.words}"
     table = model.alphabet is None or model.sequence_views

@@ -27,6 +27,13 @@ from seqkern.sequences.windows import Window
 
 NamedSplit = tuple[str, Indices, Indices]
 """The name of a split, the training rows and the test rows."""
+DESIGNS = {
+    "position": "folds by position",
+    "position-blocks": "folds of neighbouring positions",
+    "mutations": "split by number of mutations",
+    "value": "split by value",
+}
+"""Descriptions of the splits of a library of variants."""
 
 PARTS = ("train", "test")
 DEV = "dev"

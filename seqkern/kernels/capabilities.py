@@ -7,7 +7,7 @@ object from a method marked `capability`, or raises ParameterError with the reas
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeVar
 
@@ -198,6 +198,9 @@ class Tables:
     # gives
     tallied: Callable[[Iterator[Sums], Alphabet], Tallied] = _no_tally
     by_kmer: Callable[[SequenceSet, Floats], list[tuple[int, Floats]] | None] | None = None  # See `weights`
+    # Returns the value of two k-mers by their Hamming distance 0, …, k, for each k, given the number of letters; and
+    # which strands count: "one", "both" (each k-mer and its reverse complement), or "canonical" (the first of the two)
+    pairs: Callable[[int], tuple[str, list[tuple[int, Sequence[float] | Floats]]]] | None = None
     # Returns the object that sums over windows, from windows z_j of one length and c_j
     at_positions: Callable[[SequenceSet, Floats], ScansWindows] | None = None
     # Returns whether K(x, x) is the same for all sequences of a length without masked residues

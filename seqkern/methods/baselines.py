@@ -630,6 +630,12 @@ VERDICTS = {
     None: "not tested against it",
 }
 """The best method compared with a baseline, by the sign of a significant difference."""
+LEAST_P = 1e-15  # printed as a number; smaller ones are below it
+
+
+def p_words(p: float) -> str:
+    """Return a p-value as text; none is 0."""
+    return f"p = {p:.2g}" if p >= LEAST_P else f"p < {LEAST_P:.0e}"
 
 
 class Rival(NamedTuple):

@@ -292,9 +292,13 @@ class FittedMethod:
         if self.block.kernel is not None:
             return self.block.kernel
         if self.block.joined is None:
-            return self.source.fitted_kernel(self.rows, self.y)
-        fitted: Kernel = self.block.joined.fit_parts(self.source.units(self.rows), self.y)  # its weights are known
+            return self.source.fitted_kernel(self.data.in_sources(self.rows), self.y)
+        fitted: Kernel = self.block.joined.fit_parts(self._samples(), self.y)  # its weights are known
         return fitted
+
+    def _samples(self) -> Samples:
+        """Return the training samples."""
+        return self.source.units(self.data.in_sources(self.rows))
 
     def model(
         self,
@@ -311,7 +315,7 @@ class FittedMethod:
             raise ParameterError(
                 "a model with layers predicts residues, but these samples are not residues", remedy="remove the layers"
             )
-        kernel, X = self.kernel, self.source.units(self.rows)
+        kernel, X = self.kernel, self._samples()
         about: dict[str, Any] = {
             "kind": self.labels.kind,
             "classes": class_names(self.labels, self.solver),

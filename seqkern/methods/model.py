@@ -28,15 +28,18 @@ from seqkern.gram.transforms.gram_transform import GramTransform, naming_rows
 from seqkern.kernels.blocks import fill
 from seqkern.kernels.decisions import attributions, fold, kmer_weights, over_root
 from seqkern.kernels.kernel import Kernel
+from seqkern.kernels.kernel_specs import kernel_words
 from seqkern.kernels.occurrences import KmerWeights
 from seqkern.kernels.prepared import Prepared
 from seqkern.sequences.alphabets import Alphabet
 from seqkern.sequences.joining import check_widths
+from seqkern.sequences.labels import what_it_learns
 from seqkern.sequences.sequence_set import SequenceSet, as_sequences, sequence_views
 from seqkern.sequences.tables import FeatureTable, as_features
 from seqkern.sequences.views import Segments
 from seqkern.sequences.windows import Window, as_window
 from seqkern.solvers.capabilities import Variances
+from seqkern.solvers.solver_specs import solver_words
 from seqkern.solvers.thresholds import Threshold
 
 if TYPE_CHECKING:
@@ -699,3 +702,12 @@ def remedy_after_training() -> Iterator[None]:
     except PolicyError as error:
         error.remedy = f"remove it, or train again with {error.policy}=zero"
         raise
+
+
+def model_words(model: Model, unit: str) -> tuple[str, str, str]:
+    """Return what a model has learned from samples of some unit, its kernel and its solver, in words."""
+    record, kernel = model.record, kernel_words(model.kernel)
+    if "solver" not in record:
+        return "a model of LS-GKM", kernel, f"C-SVM with {len(model.support):,} support sequences"
+    learned = what_it_learns(model.kind, record["classes"], record["n"], unit)
+    return learned, kernel, solver_words(record["solver"])

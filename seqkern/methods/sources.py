@@ -923,14 +923,17 @@ class FitData:
     def at(self, kernel: str, rows: Indices, like: Indices | None = None, callbacks: Callbacks = NO_CALLBACKS) -> Block:
         """Return the Block of samples for a solver trained on `like`; without `like`, of `rows` as a training set."""
         y = self.labels.take(rows if like is None else like).targets()
-        if self.rows is not None:
-            rows, like = self.rows[rows], None if like is None else self.rows[like]
+        rows, like = self.in_sources(rows), None if like is None else self.in_sources(like)
         if self.unconverged is None:
             return self.sources[kernel].at(rows, like, y, callbacks)
         with unconverged() as failed:
             block = self.sources[kernel].at(rows, like, y, callbacks)
         self.unconverged.extend(failed)
         return block
+
+    def in_sources(self, rows: Indices) -> Indices:
+        """Return the rows of samples in the sources."""
+        return rows if self.rows is None else self.rows[rows]
 
     def take(self, rows: Indices, neighbours: Indices | None = None) -> "FitData":
         """Return the data of some samples, followed by neighbouring residues, whose labels are not used."""
@@ -941,7 +944,7 @@ class FitData:
             sources=self._beyond if len(seen) and seen.max() >= len(self.labels) else self.sources,
             residues=None if self.residues is None else self.residues.take(seen),
             unlabelled=None,
-            rows=seen if self.rows is None else self.rows[seen],
+            rows=self.in_sources(seen),
         )
 
     def with_groups(self, groups: Array | None) -> "FitData":

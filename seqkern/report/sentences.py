@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from seqkern.core.errors import SeqkernError
+from seqkern.evaluation.fold_methods import DESIGNS
 from seqkern.evaluation.metrics import SHARE_RIGHT, higher_is_better
+from seqkern.methods.baselines import BASELINES, VERDICTS, Rival, p_words
 
 if TYPE_CHECKING:
     from seqkern.core.registry import Registry
@@ -331,3 +334,29 @@ def averaged_over(dataset: DatasetResults) -> tuple[str, str]:
 def footnote(methods: Iterable[Method], transductive: Collection[str]) -> str:
     """Return the explanation of the mark of transductive profiles, with a leading space; empty if no method has it."""
     return f" {EXPLAINED}" if any(method.kernel in transductive for method in methods) else ""
+
+
+def how_good(estimate: Mapping[str, Any], kind: str) -> str:
+    """Return the headline score of a cross-validation with its interval, beside the best baseline, from its record."""
+    first = "spearman" if DESIGNS["value"] in estimate["folds"] else "auc"
+    key = next((name for name in (first, "r2", *estimate["scores"]) if name in estimate["scores"]), None)
+    if key is None:
+        return "no score: no fold has samples to score"
+    one = estimate["scores"][key]
+    interval = f"95% interval {one['low']:.3f} to {one['high']:.3f}, " if one["interval"] else ""
+    name = "macro AUC" if kind == "multiclass" and key == "auc" else metric(key).name
+    text = f"{name} {one['mean']:.3f} ({interval}{estimate['folds']})"
+    rival = next(iter(known_rivals(estimate)), None)
+    if rival is None:
+        return text
+    baseline = BASELINES[rival.baseline]
+    what = f"{baseline.phrase}, the best {baseline.role}"
+    if rival.sign is None:
+        return f"{text}; {what}, reaches {rival.score:.3f}"
+    by = "" if rival.metric == key else f" by {metric(rival.metric).name}"
+    return f"{text}; {VERDICTS[rival.sign]} than {what} ({rival.score:.3f}; {p_words(rival.p)}{by})"
+
+
+def known_rivals(estimate: Mapping[str, Any]) -> list[Rival]:
+    """Return the baselines in the record of a cross-validation, best first."""
+    return [Rival(**one | {"p": math.nan if one["p"] is None else one["p"]}) for one in estimate.get("rivals", ())]

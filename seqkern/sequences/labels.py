@@ -6,7 +6,7 @@ import hashlib
 import math
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from shlex import quote
 from typing import Any
@@ -346,6 +346,26 @@ class Labels:
         if self.kind == "real":
             return ["" if np.isnan(value) else f"{value:.10g}" for value in self.y]
         return ["" if code == UNLABELLED else self.classes[code] for code in self.y]
+
+
+MOST_NAMED = 12
+"""Number of classes or folds above which they are not all named."""
+
+
+def what_it_learns(kind: str, counts: Mapping[str, int], n: int, unit: str) -> str:
+    """Return the classes, the positive one first, with the number of samples of each; or what else is learned.
+
+    >>> what_it_learns("binary", {"decoy": 400, "donor": 200}, 600, "sequences")
+    'donor (positive, 200 sequences) against decoy (400)'
+    """
+    if kind == "binary":
+        (negative, others), (positive, own) = counts.items()
+        return f"{positive} (positive, {own:,} {unit}) against {negative} ({others:,})"
+    if kind == "multiclass":
+        each = [f"{name} ({count:,})" for name, count in counts.items()]
+        some = ", ".join(each[:MOST_NAMED]) + ", …" * (len(each) > MOST_NAMED)
+        return f"{len(each)} classes of {n:,} {unit}: {some}"
+    return f"{n:,} {unit}, {'a number each' if kind == 'real' else 'without labels'}"
 
 
 SAMPLE_COLUMNS = tuple(field.name for field in fields(Labels))[4:]

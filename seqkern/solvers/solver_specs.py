@@ -730,3 +730,15 @@ def cited_methods() -> dict[tuple[str, str], tuple[str, tuple[str, ...]]]:
     """Return, by (kind, name), each kernel's or solver's name in a paper and its reference keys."""
     rows = read_tsv(resource_path("citations.tsv"))
     return {(row["kind"], row["name"]): (row["title"], tuple(row["keys"].split())) for row in rows}
+
+
+def solver_words(spec: Mapping[str, Any]) -> str:
+    """Return a solver as in a paper, with the numbers of its specification.
+
+    >>> solver_words({"solver": "csvc", "C": 10})
+    'C-SVM (C=10)'
+    """
+    title, _ = cited_methods().get(("solver", spec["solver"]), (str(spec["solver"]), ()))
+    own = (item for item in spec.items() if item[0] not in ("tol", "max_iter", "seed"))
+    numbers = [f"{key}={value:g}" for key, value in own if type(value) in (int, float)]
+    return title + f" ({', '.join(numbers)})" * bool(numbers)

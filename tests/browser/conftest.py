@@ -101,3 +101,16 @@ def open_page(browser, study):
     for context in contexts:
         context.close()
     assert problems == []
+
+
+@pytest.fixture
+def check_access():
+    """A function that fails if axe finds anything serious on a page."""
+    axe = pytest.importorskip("axe_core_python.sync_playwright").Axe()
+
+    def checked(page):
+        found = axe.run(page, options={"resultTypes": ["violations"]})["violations"]
+        serious = [one for one in found if one["impact"] in ("serious", "critical")]
+        assert [(one["id"], one["nodes"][0]["html"][:200]) for one in serious] == []
+
+    return checked

@@ -237,7 +237,7 @@ def test_a_phone_scrolls_no_page_sideways(open_page, page_file, unfolded):
 
 
 @pytest.mark.parametrize(("size", "scheme"), [("desktop", "light"), ("phone", "light"), ("desktop", "dark")])
-def test_axe_finds_nothing_serious(open_page, page_file, size, scheme):
+def test_axe_finds_nothing_serious(open_page, check_access, page_file, size, scheme):
     page = open_page(page_file, size, color_scheme=scheme)
     if page_file.parent.parent.name == "study":  # that of the demo would take a minute
         page.evaluate(OPEN_ALL)
@@ -245,20 +245,12 @@ def test_axe_finds_nothing_serious(open_page, page_file, size, scheme):
 
 
 @pytest.mark.parametrize(("size", "scheme"), [("desktop", "light"), ("phone", "dark")])
-def test_other_pages_are_of_the_family(open_page, other_page, size, scheme):
+def test_other_pages_are_of_the_family(open_page, check_access, other_page, size, scheme):
     page = open_page(other_page, size, color_scheme=scheme)
     assert page.evaluate("document.documentElement.scrollWidth") <= {"desktop": 1280, "phone": 390}[size]
     assert page.locator("nav[aria-label=Contents] li").count() > 1
     assert not re.findall(r'(?:href|src)="(?!#|data:)[^"]*', other_page.read_text(encoding="utf-8"))
     check_access(page)
-
-
-def check_access(page):
-    """Fail if axe finds anything serious."""
-    axe = pytest.importorskip("axe_core_python.sync_playwright").Axe()
-    found = axe.run(page, options={"resultTypes": ["violations"]})["violations"]
-    serious = [one for one in found if one["impact"] in ("serious", "critical")]
-    assert [(one["id"], one["nodes"][0]["html"][:200]) for one in serious] == []
 
 
 def test_without_scripts_everything_can_be_read(open_page):

@@ -160,6 +160,7 @@ COMMANDS = {
     "motifs": Command(
         "motifs tables.seqkern donors.fasta --minimum 2 -o motifs.meme --plot motifs.html --table motifs.tsv"
     ),
+    "page": Command("page tables.seqkern -o page.html"),
     "grammar": Command(f"grammar many.fasta many.gtf {SIMPLE} -o new/genes.seqkern"),
     "genes": Command("genes genes.seqkern many.fasta -o new/found.gtf"),
     "background": Command("background donors.fasta --shuffle 2 -o shuffled.fasta"),

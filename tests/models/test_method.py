@@ -329,3 +329,13 @@ def test_what_cannot_be_is_refused():
     layered = Method(SpectrumKernel(2), "primal_svc", layers=["probabilities"], search=SEARCH)
     with pytest.raises(ParameterError, match="predicts residues"):
         layered.fit(layered.data(X, labels), np.arange(30)).model()
+
+
+@pytest.mark.parametrize("name", ["gram", "learning", "features"])
+def test_a_model_of_taken_samples_keeps_these(name):
+    kind, method = method_of(name)
+    X, labels = labelled(kind)
+    data, rows = method.data(X, labels), np.arange(9, 39)
+    models = (method.fit(data, rows).model(), method.fit(data.take(rows)).model())
+    decisions = [model.decision(X) for model in models]
+    assert np.abs(decisions[0] - decisions[1]).max() < 1e-12

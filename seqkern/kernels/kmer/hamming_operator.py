@@ -577,7 +577,15 @@ class HammingAdditive(Base):
             self._tallies,
             lambda tally, alphabet: HammingTallied(self, tally, alphabet),
             by_kmer=lambda support, c: None if self.weighs_windows else self._weight_tables(support, c),
+            pairs=None if self.weighs_windows else self._pairs_by_distance,
         )
+
+    def _pairs_by_distance(self, size: int) -> "tuple[str, list[tuple[int, Sequence[float] | Floats]]]":
+        """Return the strands that count, and the value of two windows by their Hamming distance for each length."""
+        lengths = zip(self._lengths(), self._weights(), strict=True)
+        values: list[tuple[int, Sequence[float] | Floats]]
+        values = [(l, weight * np.array(self._pair_weights(size, l), dtype=np.float64)) for l, weight in lengths]  # noqa: E741
+        return "both" if self.reverse_complement else "one", values
 
     def _tallies(self, support: SequenceSet, coefficients: Floats) -> Tally | None:
         if not self._has_tables(support.alphabet.size):

@@ -509,8 +509,13 @@ class SpectrumKernel(KmerKernel):
             lambda tally, alphabet: TalliedSpectrum(
                 self._lengths(), self._weights(), tally, alphabet, self.reverse_complement
             ),
+            pairs=lambda size: ("canonical" if self.reverse_complement else "one", self._equal_pairs()),
             at_positions=None if self.presence or max(self._lengths()) > LONGEST_SCANNED else self._along,
         )
+
+    def _equal_pairs(self) -> list[tuple[int, Sequence[float] | Floats]]:
+        """Return the value of two k-mers by their Hamming distance, for each k: only equal ones have one."""
+        return [(k, [weight] + [0.0] * k) for k, weight in zip(self._lengths(), self._weights(), strict=True)]
 
     def _along(self, support: SequenceSet, coefficients: Floats) -> WindowSums:
         """Return the sums over the k-mers of windows."""

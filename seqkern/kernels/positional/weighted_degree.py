@@ -74,7 +74,7 @@ PLACEMENT_BYTES = 128  # of one while k-mers are found and sorted
 WORD_BITS = 57
 BLOCK, LEAST_BLOCK = 1 << 20, 1 << 12  # windows per block, as each block reads all tables
 LARGEST_SPAN = 1 << 31
-LARGEST_TABLE_LENGTH = 3
+LARGEST_TABLE_LENGTH = 8
 # CPU seconds, measured: for a window of the support in a table and in a trie, for an entry of a table, for a window
 # that looks up a table and walks a trie, and by the kernel matrix for two windows.
 FILL_SECONDS = 3e-9
@@ -204,7 +204,7 @@ class PositionWeights:
         return out
 
     def table(self, k: int) -> Floats:
-        """Return w_k, the contribution of each k-mer of length `k` (1 to 3) at each position, shape (length,
+        """Return w_k, the contribution of each k-mer of length `k` (1 to 8) at each position, shape (length,
         size^k).
         """
         if not 1 <= k <= LARGEST_TABLE_LENGTH:
