@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -30,7 +29,6 @@ def run(request: AuditRequest) -> None:
     output = Path(request.output)
     check_result_folder(request)
     if request.folds:
-        _check_folds(request)
         _audit_folds(request, output)
         return
     parts, title = _read(request)
@@ -59,28 +57,10 @@ def _audit(request: AuditRequest, parts: Parts, scores: bool) -> Audit:
     )
 
 
-def _read(request: AuditRequest) -> tuple[Parts, str]:
-    """Return the parts and the title of the page."""
-    given = read_parts(
-        request.files,
-        labels=request.labels,
-        label_field=request.label_field,
-        part_field=request.part,
-        alphabet=request.alphabet,
-        policies=request.policies,
-    )
-    log_counts(given.counts, ", ".join(given.files))
-    return given.parts, given.title
-
-
-def _check_folds(request: AuditRequest) -> None:
-    """Raise an error for options that do not work with the folds of a data set."""
-    if len(request.files) > 1:
-        raise ParameterError(f"{len(request.files)} files with --folds", remedy="give the folder of one data set")
-
-
 def _audit_folds(request: AuditRequest, output: Path) -> None:
     """Audit the splits of a data set, and write their tables."""
+    if len(request.files) > 1:
+        raise ParameterError(f"{len(request.files)} files with --folds", remedy="give the folder of one data set")
     with given_threads(request.threads):
         found = audited_splits(request.files[0], request.folds, lambda parts: _audit(request, parts, scores=False))
     with result_folder(request):
@@ -97,34 +77,14 @@ TRAIN, TEST = "train", "test"
 CLASSES = ("positive", "negative")
 
 
-class Given(NamedTuple):
-    """The input of an audit, with its title, its files, and the counts of the reading policies.
-
-    >>> Given._fields
-    ('parts', 'title', 'files', 'counts')
-    """
-
-    parts: Parts  # The sequences, with labels if there are any
-    title: str  # What the page is called
-    files: list[str]  # The files of sequences
-    counts: dict[str, int]  # Effects of the reading policies
-
-
-def read_parts(
-    files: Sequence[str],
-    *,
-    labels: str | None = None,
-    label_field: str = "label",
-    part_field: str | None = None,
-    alphabet: str | None = None,
-    policies: Mapping[str, str],
-) -> Given:
-    """Read the parts of an audit."""
-    fasta, table = _sorted_files(list(files), labels, part_field)
+def _read(request: AuditRequest) -> tuple[Parts, str]:
+    """Return the parts of the audit, with labels if there are any, and the title of the page."""
+    part_field, policies = request.part, request.policies
+    fasta, table = _sorted_files(list(request.files), request.labels, part_field)
     check_twice(fasta)
     # an id may occur in both parts
     whole = {"ids": "suffix"} if policies["ids"] == "header" else {}
-    reading = read_records(fasta, alphabet, **{**policies, **whole})
+    reading = read_records(fasta, request.alphabet, **{**policies, **whole})
     first_words = [header.split(None, 1)[0] if header.strip() else "" for header in reading.headers]
     cells = None if table is None else _Table(table, first_words)
     if part_field is not None:
@@ -139,17 +99,18 @@ def read_parts(
     n_test = int((used & is_test).sum())
     if cells is not None:
         _check_shared_ids(reading, first_words, rows, n_test, cells.file)
-    names = _names(reading, first_words, fasta, labels, label_field, cells)
+    names = _names(reading, first_words, fasta, request.labels, request.label_field, cells)
     ids: list[str] = []
     for side, file in ((rows[:n_test], fasta[-1]), (rows[n_test:], fasta[0])):
         ids += unique_ids([first_words[row] for row in side.tolist()], policies["ids"], file=file)[0]
     X = reading.sequences.take(rows).compact().replace(ids=ids)
-    if alphabet is None:
+    if request.alphabet is None:
         _check_kinds(Parts(X, n_test), fasta)
     parts = Parts(X, n_test, () if names is None else tuple(names[row] for row in rows.tolist()))
     title = " and ".join(Path(file).name for file in fasta[:: max(1, len(fasta) // 2)])
     counts = {what: count for what, count in reading.sequences.counts.items() if what != "repeated ids"}
-    return Given(parts, title, fasta, counts)
+    log_counts(counts, ", ".join(fasta))
+    return parts, title
 
 
 def _check_shared_ids(reading: Reading, ids: list[str], rows: npt.NDArray[np.int64], n_test: int, table: str) -> None:

@@ -77,15 +77,24 @@ VERBS = {
     "simulate": Verb("simulate splice sites, proteins, genomes, peaks, genes or structure", requests="simulate"),
     "datasets": Verb("read and check a study's data set, or list the public data sets"),
     "folds": Verb("split a data set, and check the splits for leakage"),
-    "check": Verb("check that every training set suits its solver (no kernel is computed)"),
-    "plan": Verb("predict CPU time and memory of the jobs of a data set"),
+    "check": Verb(
+        "check that every training set suits its solver (no kernel is computed)", run="dataset_jobs:run_check"
+    ),
+    "plan": Verb("predict CPU time and memory of the jobs of a data set", run="dataset_jobs:run_plan"),
     "gram": Verb("compute a Gram matrix from FASTA or from a data set"),
-    "baseline": Verb("evaluate reference methods and trivial baselines"),
+    "baseline": Verb("evaluate reference methods and trivial baselines", run="dataset_jobs:run_baseline"),
     "evaluate": Verb("cross-validate a method, with hyperparameters from an inner loop"),
     "report": Verb("write the HTML report and the tables of a study", run="results:run_report"),
-    "importance": Verb("train a method on windows, and show the importance of each position"),
-    "discover": Verb("train a method on a data set, and find the motifs that it has learned"),
-    "effects": Verb("score variants by models that have not seen their chromosomes, against known effects"),
+    "importance": Verb(
+        "train a method on windows, and show the importance of each position", run="dataset_model:run_importance"
+    ),
+    "discover": Verb(
+        "train a method on a data set, and find the motifs that it has learned", run="dataset_model:run_discover"
+    ),
+    "effects": Verb(
+        "score variants by models that have not seen their chromosomes, against known effects",
+        run="dataset_model:run_effects",
+    ),
 }
 
 

@@ -304,10 +304,6 @@ class Acquisition(
     )
 
 
-OF_PARENT = ("positions", "mutations", "keep", "exclude")
-"""Options that make all variants of a parent."""
-
-
 class Variants(
     Request,
     group=(

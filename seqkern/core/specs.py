@@ -138,10 +138,10 @@ def built_values(cls: type[Parameters], params: Mapping[str, Any]) -> dict[str, 
     return {name: item.build(item.normal(value)) for name, (item, value) in items.items()}
 
 
-def normal_values(cls: type[Parameters], params: Mapping[str, Any], *, grid: bool = False) -> dict[str, Any]:
-    """Return the parameters of a configuration with texts parsed as the class declares, but not built."""
+def normal_values(cls: type[Parameters], params: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the parameters of a configuration with texts parsed as the class declares, grids too, but not built."""
     declared = cls.declarations()
-    return {str(name): declared.get(name, Parameter()).normal(value, grid=grid) for name, value in params.items()}
+    return {str(name): declared.get(name, Parameter()).normal(value, grid=True) for name, value in params.items()}
 
 
 def json_form(value: Any) -> Any:

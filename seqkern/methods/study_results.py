@@ -374,12 +374,6 @@ class DatasetResults:
         return table.assign(**{c: numbers(table[c]) for c in ("prototype", "members", "rank", "distance")})
 
     @cached_property
-    def paths(self) -> pd.DataFrame:
-        """Rows of all ``path.tsv``, as numbers: weights of P-SVMs for decreasing ε."""
-        table = self._all("path")
-        return table.assign(**{name: numbers(table[name]) for name in ("epsilon", "weight", "used")})
-
-    @cached_property
     def selection_bias(self) -> pd.DataFrame:
         """Rows of all ``selection_bias.tsv``, as numbers; empty where it was not computed."""
         table = self._all("selection_bias")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, fields
 from itertools import islice
@@ -20,7 +19,6 @@ from seqkern.methods.audited import PERMUTATIONS, SUBSETS, Audit, TestScore
 from seqkern.methods.audited import audit as audit
 from seqkern.report.markup import Markup
 from seqkern.report.page_frame import Column, number, render, table, whole_page
-from seqkern.report.plots import Row, dot_intervals
 
 MOST_ROWS = 24
 """Maximum number of rows of a table on the page; the files list all."""
@@ -46,10 +44,8 @@ def render_page(found: Audit, title: str) -> Markup:
         "permutations": PERMUTATIONS,
         "overlap": findings_table("Test sequences that overlap with training", found.findings, found.parts.n_test),
         "remarks": found.scores.remarks,
-        "picture": _picture(found) if scores else None,
         "scores": [_scores_table(found, key, name) for key, name in SCORE_NAMES.items()] if scores else None,
         "nearest": _nearest(found),
-        "clusters": _cluster_table(rows),
         "n_clusters": len(rows),
         "shared": f"{sum(bool(row['training'] and row['test']) for row in rows):,}",
         "mixed": f"{sum(row['classes'] > 1 for row in rows):,}",
@@ -99,19 +95,6 @@ def _scores_table(found: Audit, score: str, name: str) -> Markup:
     return table(f"{name} on the test part", columns, [[title, *cells] for title, cells in rows.items()])
 
 
-def _picture(found: Audit) -> Markup:
-    """Return the chart of the AUCs with and without the overlap."""
-    rows = []
-    for row in found.scores.rows:
-        if row.subset != "overlap" and not math.isnan(row.auc):
-            whole = row.subset == "all"
-            name = row.title if whole else f"{row.title}, {SUBSETS['without']}"
-            trivial = row.role != "classifier"
-            mark = "baseline" if trivial else "better" if whole else "not better"
-            rows.append(Row(name, row.auc, row.auc_low, row.auc_high, mark, strong=False))
-    return dot_intervals(rows, "AUC", {0.5: "chance"}, "AUC of each classifier", width=820, ends=(0.0, 1.0))
-
-
 def _nearest(found: Audit) -> Markup | None:
     """Return the table of overlapping test sequences with their nearest relatives; None if there are none."""
     count = int(found.relations.overlaps.sum())
@@ -128,18 +111,6 @@ def _nearest(found: Audit) -> Markup | None:
         rows.append([row["test_id"], row["train_id"], *pair, kind, number(row["identity"]), row["stretch"] or "–"])
     more = f" (the first {MOST_ROWS} of {count:,}; the rest is in overlap.tsv)" if count > MOST_ROWS else ""
     return table(f"Test sequences and their nearest training relatives{more}", columns, rows, class_="ids")
-
-
-def _cluster_table(rows: Sequence[FindingRow]) -> Markup | None:
-    """Return the table of the largest clusters of near-duplicates; None if there are none."""
-    columns: list[Column | str] = [Column("First member", False), "Training", "Test", Column("Labels", False)]
-    shown = [
-        [row["first"], number(row["training"], 0), number(row["test"], 0), row["labels"]]
-        for row in rows[: MOST_ROWS // 2]
-    ]
-    rest = len(rows) > len(shown)
-    more = f" (the largest {len(shown)} of {len(rows):,}; the rest is in clusters.tsv)" if rest else ""
-    return table(f"Clusters{more}", columns, shown) if rows else None
 
 
 # The tables of an audit, as TSV.

@@ -264,23 +264,6 @@ def overlay_links(methods: Sequence[MethodLines], label: str) -> Markup | None:
     return Markup(figure.partition("</svg>")[2])
 
 
-# Precision-recall curves of a few rankings in one plot, with the precision of a random ranking.
-
-
-def precision_figure(curves: Sequence[tuple[str, Curve]], chance: float, label: str) -> Markup:
-    """Return a plot of precision against recall."""
-    size = 316.8, 215.0
-    (panel,) = draw.panels(size, [(draw.unit("recall"), draw.unit("precision"))])
-    entries = []
-    for i, (name, curve) in enumerate(curves):
-        style = draw.Style(draw.COLOURS[i % len(draw.COLOURS)], 1.1 if i else 1.8, draw.DASHES[i % len(draw.DASHES)])
-        panel.line(*curve, style, steps=True)
-        entries.append((name, style))
-    guide = draw.Style(draw.GUIDE, 0.8, "1.6 1.6")
-    panel.across(chance, *guide[:3])
-    return with_legend([panel], [*entries, ("chance", guide)], 2, size, label)
-
-
 # The ROC curves of one cross-validated method.
 
 

@@ -212,15 +212,13 @@ class Axis(NamedTuple):
     high: float
     label: str = ""
     ticks: Sequence[tuple[float, str]] = ()
-    log: bool = False
     size: float = 7.0
     mono: bool = False
     turn: float = 0  # Degrees by which the names of ticks are turned
 
     def shares(self, values: Values) -> Floats:
         """Return the places of values, 0 at the first end of the axis and 1 at the other."""
-        low, high, places = (np.log10(v) if self.log else np.asarray(v, float) for v in (self.low, self.high, values))
-        return np.asarray((places - low) / (high - low))
+        return (np.asarray(values, float) - self.low) / (self.high - self.low)
 
     @property
     def room(self) -> float:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import itertools
 import re
 from collections import Counter
@@ -19,16 +18,17 @@ from seqkern.core.errors import SequenceError
 from seqkern.core.tsv import format_cell, table_text, write_tsv
 from seqkern.core.types import Floats, PathLike
 from seqkern.formats.regions import Place, place_of
-from seqkern.kernels.view_kernels import PieceKernel
+from seqkern.kernels.kernel_specs import kernel_text
 from seqkern.methods.explanation import WORDS_LETTERS, Explainer, KmerTable
 from seqkern.methods.poim import Positions, WindowMeans, has_poim, positions_of
 from seqkern.report.drawing import as_file
 from seqkern.report.learned_pages import positions_content, remove_positions, write_positions
-from seqkern.report.markup import Markup, clean, escape
-from seqkern.report.page_frame import Column, fixed, number, plural, render, table, whole_page
+from seqkern.report.markup import Markup, tag
+from seqkern.report.page_frame import Column, fixed, number, plural, render, short, table, whole_page
 from seqkern.report.profile_pictures import MOST_LETTERS, bin_width, profile
 from seqkern.sequences.joining import Stretch, stretches
 from seqkern.sequences.sequence_set import SequenceSet, sequence_views
+from seqkern.solvers.solver_specs import spec_text
 
 if TYPE_CHECKING:
     from seqkern.formats.signals import Track
@@ -56,8 +56,8 @@ def render_page(
     content = {
         "summary": summary,
         "model": model,
-        "kernel": _text(model.kernel),
-        "solver": _text(model.solver),
+        "kernel": kernel_text(model.kernel),
+        "solver": spec_text(model.record["solver"]) if "solver" in model.record else model.solver.name,
         "threshold": f"{model.threshold.value:.4g}".replace("-", "\N{MINUS SIGN}") if model.threshold else None,
         "positions": positions_content(positions, summary.name) if positions else None,
         "profiles": profiles,
@@ -189,8 +189,8 @@ class _Record:
         outcome = f": {self.predicted}, decision " if explainer.model.kind == "binary" else ": predicted "
         bins = bin_width(len(self.letters))
         how = f"; each step is the mean of {bins} positions" if bins > 1 else None
-        caption = [_bold(_short(self.name)), outcome, number(self.decision, 3), how]
-        label = f"Prediction profile of {_short(self.name)}{outcome}{fixed(self.decision)}"
+        caption = [tag("b", short(self.name, MOST_NAME)), outcome, number(self.decision, 3), how]
+        label = f"Prediction profile of {short(self.name, MOST_NAME)}{outcome}{fixed(self.decision)}"
         return Shown(self.contributions, self.letters, explainer.bias, caption, label, views=self.views)
 
 
@@ -207,7 +207,7 @@ def _mean_profiles(means: WindowMeans, explainer: Explainer) -> list[Shown]:
         often = 2 * tallies.max(axis=0) >= n
         text = "".join(letter if yes else "·" for letter, yes in zip(letters, often, strict=True))
         who = _sequences(n, name, explainer)
-        caption, label = [_bold(who), ": mean contribution of each position"], f"Mean prediction profile of {who}"
+        caption, label = [tag("b", who), ": mean contribution of each position"], f"Mean prediction profile of {who}"
         shown.append(Shown(profiles[name], text, explainer.bias, caption, label, ends, means.layout[1]))
     return shown
 
@@ -333,44 +333,3 @@ def _pieces(
         for part in explainer.pieces(chunk, WORDS_LETTERS):
             explainer.collect_words(part, table, n_threads)
             yield from explainer.pieces(part)
-
-
-def _text(item: Any) -> str:
-    """Return a kernel or solver as one line of text, without switches and policies at their defaults."""
-    params = dict(item.get_params(deep=False))
-    if item.name in ("sum", "product"):
-        weights = params.get("weights") or [None] * len(item.parts)
-        parts = [
-            _text(part) if weight is None else f"{weight:g}*{_text(part)}"
-            for weight, part in zip(weights, item.parts, strict=True)
-        ]
-        return (" + " if item.name == "sum" else " * ").join(parts)
-    if isinstance(item, PieceKernel):
-        base = _text(item.base)
-        return f"{base}{',' if ':' in base else ':'}{item.name}={item.label}"
-    defaults = {name: item.default for name, item in inspect.signature(type(item)).parameters.items()}
-    skipped = (*item.parameters_with("execution"), "tol", "max_iter")
-    given = [
-        f"{name}={_value(value)}"
-        for name, value in params.items()
-        if name not in skipped and (value != defaults[name] or type(value) in (int, float))
-    ]
-    return f"{item.name}:{','.join(given)}" if given else item.name
-
-
-def _value(value: Any) -> str:
-    """Return a parameter's value as text, with kernels in parentheses."""
-    if isinstance(value, (list, tuple)):
-        return f"[{','.join(map(_value, value))}]"
-    return f"({_text(value)})" if hasattr(value, "get_params") else str(value).lower()
-
-
-def _bold(text: str) -> Markup:
-    """Return a text in bold."""
-    return Markup(f"<b>{escape(text)}</b>")
-
-
-def _short(name: str) -> str:
-    """Return a name shortened for a caption."""
-    name = clean(name)
-    return name if len(name) <= MOST_NAME else f"{name[: MOST_NAME - 1]}…"

@@ -33,7 +33,7 @@ from seqkern.report.sections import (
     scores,
     tests,
 )
-from seqkern.report.sections.fitting import cost_rows, cost_section
+from seqkern.report.sections.fitting import cost_rows
 from seqkern.report.sentences import metric
 from seqkern.report.view import Section, View
 from seqkern.study.study import Study
@@ -162,7 +162,7 @@ def build_report(
         ``seqkern_mqc.tsv`` for MultiQC, ``config.yaml``, ``methods.txt``, ``references.bib``, each figure as SVG and
         PDF in the folder ``figures``, and the points of all curves, fold by fold: ``roc.tsv``
         (``false_positive_rate``, ``true_positive_rate``, ``threshold``) and ``pr.tsv`` (``recall``, ``precision``,
-        ``threshold``). Run time and memory, which vary between runs, are in ``costs.html`` and ``costs.tsv`` only.
+        ``threshold``). Run time and memory, which vary between runs, are in ``costs.tsv`` only.
     config : dict, optional
         The study's resolved configuration; by default ``config.yaml`` in `results_dir` or in its ``report/``.
     date : str, optional
@@ -210,14 +210,13 @@ def build_report(
     overview = findings.make_overview(views)
     text = methods_text(study, views, date or _epoch_date())
     with collected_figures() as figures:  # first of all: what is damaged is found before anything is written
-        page = render_page(study, views, overview, text, provenance.address(results.folder, out_dir))
-    costs, cost_table = render_costs(study, views), [row for view in views for row in cost_rows(view)]
+        page = render_page(study, views, overview, text)
+    costs = [row for view in views for row in cost_rows(view)]
     summaries = [summary_table(view.dataset, view.ranking) for view in views]
     keys = ["dataset", "tasks", "kernel", "solver", "values"]
     compared = [(v.dataset.name, one) for v in views for one in v.comparisons.values()]
     compared += [("all", overview.compared)] if overview and overview.compared else []
     texts = {
-        "costs.html": costs,
         "config.yaml": config_text(study),
         "seqkern_mqc.tsv": multiqc_table(study, views),
         "methods.txt": text.text(),
@@ -234,7 +233,7 @@ def build_report(
         write_tsv(out_dir / "comparisons.tsv", COLUMNS, [row for name, one in compared for row in one.rows(name)])
         intervals = [row for view in views for row in tests.interval_rows(view)]
         write_tsv(out_dir / "intervals.tsv", tests.COLUMNS, intervals)
-        write_tsv(out_dir / "costs.tsv", fitting.COLUMNS, cost_table)
+        write_tsv(out_dir / "costs.tsv", fitting.COLUMNS, costs)
         write_curves(results.datasets, out_dir)
         for name, content in files.items():
             with atomic_write(out_dir / name) as file:
@@ -259,9 +258,8 @@ def config_text(study: Study) -> str:
 def render_page(
     study: Study,
     views: Sequence[View],
-    overview: findings.Overview | None = None,
-    methods: MethodsText | None = None,
-    results: str | None = None,
+    overview: findings.Overview | None,
+    methods: MethodsText,
 ) -> str:
     """Return the whole page."""
     chapters = [
@@ -274,16 +272,9 @@ def render_page(
         "overview": findings.overview_section(overview) if overview else None,
         "chapters": chapters,
         "numbers": provenance.numbers_section(views),
-        "methods": provenance.methods_section(methods) if methods else None,
-        "names": provenance.names_section(study),
+        "methods": provenance.methods_section(methods),
         "made": provenance.provenance_section(config_text(study)),
-        "files": provenance.files_section(views, results),
+        "files": provenance.files_section(),
     }
     page = render("page", "report", content)
     return whole_page(f"{study.name} · seqkern report", page)
-
-
-def render_costs(study: Study, views: Sequence[View]) -> str:
-    """Return the page of run time and memory."""
-    page = render("page", "costs", {"study": study, "sections": [cost_section(view) for view in views]})
-    return whole_page(f"{study.name} · run time and memory", page)

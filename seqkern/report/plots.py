@@ -267,12 +267,12 @@ def families_figure(
     metric_name: str,
     many: str,
     label: str,
+    numbers: Mapping[Any, int],
     transductive: Collection[str] = (),
-    numbers: Mapping[Any, int] | None = None,
 ) -> Markup:
     """Return the curves "number of families with at least this score" of several methods.
 
-    `numbers` of the methods give their colours, dashes and markers; by default they are counted.
+    `numbers` of the methods give their colours, dashes and markers.
     """
     solvers = list(dict.fromkeys(item[1] for item in series))
     width = 28 if len(solvers) == 1 else 24
@@ -287,10 +287,7 @@ def families_figure(
     x_axis = scaled(low, 1, f"{metric_name} of at least", exact=True)
     y_axis = scaled(0, 1.04 * most or 1, f"number of {many}", exact=True, whole=True)
     (panel,) = panels(size, [(x_axis, y_axis)])
-    entries = [
-        (name, line_style(numbers[item[:2]] if numbers else i))
-        for i, (name, item) in enumerate(zip(names, series, strict=True))
-    ]
+    entries = [(name, line_style(numbers[item[:2]])) for name, item in zip(names, series, strict=True)]
     for line, (_, _, x, count) in reversed(list(enumerate(series))):  # the first one lies on top
         # markers at heights of their own, so that they do not hide one another where lines run together
         gap = max(len(x) // 6, 1)
@@ -332,55 +329,6 @@ def coefficients_figure(
                 panel.line([one["low"], one["high"]], [y, y], Style(COLOURS[0], 1))
                 panel.line([one["weight"]], [y], Style(COLOURS[0], 0, "", "o", 3))
     return chart([panel.drawn() for panel in drawn], size, label)
-
-
-# P-SVM weights against ε: which columns are selected, and in what order, as ε decreases.
-
-TICKS = tuple(scale * 10.0**-power for power in range(7) for scale in (1, 0.3))
-
-
-def epsilon_path_figure(
-    epsilons: Sequence[float], weights: Mapping[str, Sequence[float]], named: Sequence[str], used: float, label: str
-) -> Markup:
-    """Return the weights of all columns against ε, in units of ε_max, as SVG."""
-    first, last, name = epsilons[0], epsilons[-1], "ε / ε_max (smaller to the right: more columns are selected)"
-    x = Axis(first, last, name, [(tick, f"{tick:g}") for tick in TICKS if last <= tick <= first], log=True)
-    entries = [
-        (short(own), Style(COLOURS[i % len(COLOURS)], 1.2, DASHES[i // len(COLOURS) % len(DASHES)]))
-        for i, own in enumerate(named)
-    ]
-    size, wide = (475.2, 216.0), legend_size(entries)[0] if entries else 0.0
-    (panel,) = panels(
-        (size[0] - wide, size[1] - 6), [(x, scaled(*span(0, *weights.values()), "weight α"))], titles=[""]
-    )
-    panel.across(0)
-    for own, line in weights.items():
-        if own not in named:
-            panel.line(epsilons, line, Style(PALE, 0.7))
-    for own, (_, style) in zip(named, entries, strict=True):
-        panel.line(epsilons, weights[own], style)
-    if used > 0:
-        panel.upright(used, SOFT, 1, "1.3 1.6")
-        panel.inside.append(text("ε of the fit", (panel.points(used, 0)[0], panel.top - 3), size=7, fill=SOFT))
-    return chart([panel.drawn(), *legend(entries, (size[0] - wide, panel.top))], size, label)
-
-
-# Weights of selected features, with a dot for each training set that selected the feature.
-
-
-def feature_weights_figure(weights: Mapping[str, Sequence[float]], label: str) -> Markup:
-    """Return the weights of features as SVG, one row for each feature."""
-    x = scaled(*span(0, *weights.values()), "weight of a unit of the feature (dots: training sets; bars: means)")
-    size = 374.4, 12.25 * len(weights) + 43.2
-    (panel,) = panels(size, [(x, listed([short(name, 24) for name in weights]))])
-    middles, rows = [sum(values) / len(values) for values in weights.values()], np.arange(len(weights))
-    panel.bars((np.zeros(len(rows)), rows - 0.31), (middles, rows + 0.31), PALE)
-    panel.upright(0)
-    for row, values in enumerate(weights.values()):
-        for colour, sign in ((POSITIVE, 1), (NEGATIVE, -1)):
-            own = [value for value in values if (value > 0) == (sign > 0)]
-            panel.line(own, [row] * len(own), Style(colour, 0, "", "o", 3.4))
-    return chart(panel.drawn(), size, label)
 
 
 # Histograms comparing peaks with their background: length, GC content and repeats.

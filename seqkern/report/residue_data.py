@@ -10,7 +10,6 @@ import numpy.typing as npt
 
 from seqkern.evaluation import residue_results
 from seqkern.evaluation.bootstrap import ScoreInterval
-from seqkern.methods.compared import ComparedChains, methods_of
 from seqkern.methods.study_results import KEYS, DatasetResults, Method, numbers, read_table, rows_by_value
 from seqkern.report.plots import END, LetterImportance
 from seqkern.report.profile_pictures import Track
@@ -58,13 +57,6 @@ class Judged:
         n = np.bincount(chain, minlength=len(number))
         return residue_results.share_interval(np.bincount(chain[self.true == self.predicted], minlength=len(number)), n)
 
-    def segment_lengths(self, predicted: bool = False) -> list[npt.NDArray[np.int64]]:
-        """Return the lengths of the true (or predicted) segments of each state, in the order of the classes."""
-        states = self.predicted if predicted else self.true
-        starts = residue_results.run_starts(states, self.chain, self.place)
-        lengths = np.diff(np.append(starts, len(states)))
-        return [lengths[states[starts] == code] for code in range(len(self.classes))]
-
 
 def as_bytes(lines: Iterable[str]) -> npt.NDArray[np.uint8]:
     """Return lines of states as one array of letters."""
@@ -86,19 +78,6 @@ def judged_residues(dataset: DatasetResults, methods: Sequence[Method]) -> dict[
         if chains:
             found[method] = Judged(chains, dataset.classes(task))
     return found
-
-
-def against_first(first: Method, compared: ComparedChains) -> dict[Method, tuple[int, int, float]]:
-    """Return {method: (chains ahead, chains behind, Holm-corrected p)} for each method against the first."""
-    tests = {}
-    for one in compared.found:
-        wins, losses = one.test.wins, one.test.losses
-        ahead, behind = methods_of(one)
-        if ahead == first:
-            tests[behind] = losses, wins, one.p_holm
-        elif behind == first:
-            tests[ahead] = wins, losses, one.p_holm
-    return tests
 
 
 def chosen_chain(judged: Judged, name: str | None = None) -> int | None:
@@ -126,8 +105,6 @@ def track_of(judged: Judged, i: int) -> Track:
 
 # Importance of the letters around a residue for each state: by learned weights, or by the data alone.
 
-WIDEST = 21
-"""Maximum number of positions in a window that is shown."""
 BY_HYDROPHOBICITY = "IVLFCMAGTSWYPHDENQKR"
 """Order of the scale of Kyte & Doolittle 1982, J. Mol. Biol. 157:105-132; equal values by the alphabet."""
 POSITIONED = re.compile(r"([+-]?\d+):(.|end)")
@@ -186,38 +163,6 @@ def letter_order(letters: Iterable[str]) -> list[str]:
     """
     known = BY_HYDROPHOBICITY
     return sorted(letters, key=lambda c: (c == END, known.index(c) if c in known else len(known), c))
-
-
-def information(judged: "Judged", window: int) -> LetterImportance:
-    """Return the information about each state from each letter at each position of a window.
-
-    ln [f(S, R) / f(not S, R)] − ln [f(S) / f(not S)] from the counts of true states and letters in the tested chains,
-    with a pseudocount of 1: 0 is uninformative, below 0 is evidence against the state.
-
-    References
-    ----------
-    Garnier, Osguthorpe & Robson 1978, J. Mol. Biol. 120:97-120.
-    """
-    half = min(window, WIDEST) // 2
-    letters = np.unique(as_bytes(one.letters for one in judged.chains))
-    names = letter_order([*(chr(c) for c in letters), END])
-    code = np.full(256, names.index(END))
-    for i, name in enumerate(names):
-        if name != END:
-            code[ord(name)] = i
-    # every chain is followed by `half` places beyond its end, which also stand before the next one
-    text = as_bytes([" " * half, *(one.letters + " " * half for one in judged.chains)])
-    first = half + np.cumsum(judged.lengths + half) - (judged.lengths + half)
-    centre, codes = first[judged.chain] + judged.place, code[text]
-    places, n_states = np.arange(-half, half + 1), len(judged.classes)
-    total = np.bincount(judged.true, minlength=n_states) + 1.0
-    values = np.zeros((n_states, len(names), len(places)))
-    for j, offset in enumerate(places):
-        cell = judged.true * len(names) + codes[centre + offset]
-        counts = np.bincount(cell, minlength=n_states * len(names)).reshape(n_states, -1) + 1.0
-        against = counts.sum(axis=0) - counts
-        values[:, :, j] = np.log(counts / against) - np.log(total / (total.sum() - total))[:, None]
-    return LetterImportance(values, judged.classes, names, places)
 
 
 # Relevances of features in a learned metric: which solvers have them, and their means over the training sets.

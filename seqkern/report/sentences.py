@@ -194,15 +194,6 @@ LEAKS = {
     ),
 }
 
-STAGES = {
-    "choose": "choosing hyperparameters",
-    "kernel": "kernel values",
-    "spectrum": "eigenvalues",
-    "train": "training",
-    "predict": "prediction",
-    "bounds": "leave-one-out bounds",
-}
-
 TRANSDUCTIVE = "†"
 """The mark of kernels whose profiles were built with the test sequences."""
 EXPLAINED = (

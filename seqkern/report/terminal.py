@@ -254,25 +254,12 @@ def _ranked(compared: Compared) -> list[str]:
         *_wrapped(text),
         *_wrapped("Mean ranks: " + ", ".join(f"{method_text(m)} {fixed(rank, 2)}" for m, rank in order) + "."),
     ]
-    if test.p > LEVEL:
+    if test.p > LEVEL or compared.control is not None:
         return lines
-    if compared.control is not None:
-        return lines + _wrapped(_against_control(compared.ranks, compared.control, difference))
     joined = [", ".join(method_text(test.methods[i]) for i in members) for members in groups(test, difference)]
     text = f"Nemenyi's critical difference is {fixed(difference, 2)}. "
     text += f"No significant difference: {'; '.join(joined)}." if joined else "Every two methods differ significantly."
     return lines + _wrapped(text)
-
-
-def _against_control(ranks: Mapping[Method, float], control: Method, limit: float) -> str:
-    """Return a text naming the methods whose mean ranks differ from the control's by more than the
-    Bonferroni–Dunn critical difference.
-    """
-    own = ranks[control]
-    better = [method_text(method) for method, rank in ranks.items() if own - rank > limit]
-    worse = [method_text(method) for method, rank in ranks.items() if rank - own > limit]
-    text = f"Bonferroni and Dunn's critical difference from {method_text(control)} is {fixed(limit, 2)}. Better: "
-    return text + f"{', '.join(better) or 'none'}; worse: {', '.join(worse) or 'none'}."
 
 
 def _wrapped(text: str) -> list[str]:

@@ -197,7 +197,7 @@ def ends_domain(spec: Mapping[str, Any], path: Sequence[str], value: float) -> b
 def _limits(spec: Mapping[str, Any]) -> list[Limits]:
     """Return the limits of the parameters that a spec omits, then the limits for nested solvers."""
     solver = SOLVERS.get(spec["solver"])
-    spec = normal_values(solver, {name: value for name, value in spec.items() if name != "solver"}, grid=True)
+    spec = normal_values(solver, {name: value for name, value in spec.items() if name != "solver"})
     own = [Limits((name,), *ends) for name, ends in solver.declared.search.limits.items() if name not in spec]
     for name in solver.nested_solvers():
         part = spec.get(name)
@@ -620,7 +620,7 @@ def _split_spec(spec: Any) -> tuple[str, dict[str, Any]]:
         raise ParameterError(f"{spec!r} does not name a solver", remedy="write it as {solver: csvc, C: 1} or csvc:C=1")
     name = spec["solver"]
     cls = SOLVERS.get(name)
-    values = normal_values(cls, {key: value for key, value in spec.items() if key != "solver"}, grid=True)
+    values = normal_values(cls, {key: value for key, value in spec.items() if key != "solver"})
     declared = cls.declarations()
     return name, {key: _ranged(value, declared.get(key)) for key, value in values.items()}
 

@@ -14,10 +14,7 @@ from seqkern.evaluation import delong_test, holm
 from seqkern.methods.compared import COLUMNS, ranked_order, read_paired_decisions
 from seqkern.methods.study_results import Method, Ranking, StudyResults
 from seqkern.report import build_report
-from seqkern.report.markup import text_of
-from seqkern.report.sections.tests import standing
 from seqkern.report.sentences import metric
-from seqkern.report.view import View
 
 KERNELS = {name: {"kernel": "spectrum", "k": 3} for name in ("poor", "good", "best")}
 ONE = {"svm": {"solver": "csvc", "C": 1}}
@@ -292,25 +289,6 @@ def test_the_report_says_why_nothing_is_tested(tmp_path):
     page = Page(build_report(folder, tmp_path / "r").read_text(encoding="utf-8"))
     assert "No test was made: most samples are tested alone or only with their own class" in page.text
     assert read_tsv(tmp_path / "r/comparisons.tsv") == []
-
-
-@pytest.mark.parametrize(
-    ("kernels", "sentence"),
-    [
-        (("poor", "good"), "good with svm is not significantly better than the other."),
-        (("poor", "good", "best"), "best with svm is not significantly better than any of the 2 others."),
-    ],
-)
-def test_the_finding_where_no_method_is_proven_better(tmp_path, kernels, sentence):
-    specs = {name: KERNELS[name] for name in kernels}
-    folder = write_study(tmp_path / "s", {"d": Shape(n=200)}, specs, ONE)
-    for name in kernels:  # the same decisions, so that nothing can differ; the means are made to
-        place = folder / "evaluate/d" / name / "svm"
-        for file in ("decisions.tsv", "metrics.tsv"):
-            (place / file).write_bytes((folder / "evaluate/d/poor/svm" / file).read_bytes())
-        rows = [row | {"auc": 0.5 + 0.1 * kernels.index(name)} for row in read_tsv(place / "metrics.tsv")]
-        write_tsv(place / "metrics.tsv", list(rows[0]), rows)
-    assert text_of(standing(View(StudyResults(folder).datasets[0], "d1"))) == sentence
 
 
 def test_methods_stand_in_the_order_of_what_is_shown(tmp_path, capsys):

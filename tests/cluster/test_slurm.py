@@ -31,7 +31,7 @@ SMALL = {
     "solvers": {"csvc": {"solver": "csvc", "C": [0.1, 1]}},
 }
 # what was measured differs from run to run, and empty flags of jobs that were killed stay
-OTHER = re.compile(r"(^|/)(cost\.json|costs\.tsv|benchmarks/.*|report/costs\.html|(tile|share)-[^/]*\.done)$")
+OTHER = re.compile(r"(^|/)(cost\.json|costs\.tsv|benchmarks/.*|(tile|share)-[^/]*\.done)$")
 
 
 def snakemake(slurm, folder, *options):

@@ -26,15 +26,14 @@ CHARTS = {
     "coverage": lambda: plots.coverage_panel([0.5, 0.9], [0.4, 1.0], "label"),
     "scatter": lambda: plots.scatter_panel(np.array([1.0, 2, 3e5]), np.array([np.nan, -1e5, 2]), "label"),
     "families": lambda: plots.families_figure(
-        [(LONG, "svm", *curves.at_least([0.9, 0.95])), ("b", "c", *curves.at_least([]))], "AUC", "families", "label"
+        [(LONG, "svm", *curves.at_least([0.9, 0.95])), ("b", "c", *curves.at_least([]))],
+        *("AUC", "families", "label"),
+        {(LONG, "svm"): 0, ("b", "c"): 1},
     ),
     "coefficients": lambda: plots.coefficients_figure({s: {LONG: COEFFICIENT} for s in "HECT"}, [LONG], "label"),
-    "epsilon": lambda: plots.epsilon_path_figure([1, 0.1, 0.01], {"a": [0, 1, 2], "b": [0, 0, 0]}, ["a"], 0.1, "label"),
-    "weights": lambda: plots.feature_weights_figure({LONG: [-1.0, 2], "b": [0.0]}, "label"),
     "roc": lambda: curves.roc_panel([CURVE] * 20, CURVE, "label"),
     "class roc": lambda: curves.class_roc_panel([(LONG, CURVE), ("b", CURVE)], "label"),
     "plot": lambda: curves.plot(LINES, "pr", "label"),
-    "precision": lambda: curves.precision_figure([("a", CURVE)], 0.3, "label"),
     "letters": lambda: plots.letters_figure(LETTERS, "label"),
 }
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 from fuzz_reader import Reader
 
-from seqkern.cli.plan import table
+from seqkern.cli.dataset_jobs import plan_table
 from seqkern.evaluation import read_folds
 from seqkern.evaluation.pooled import InnerFile, StoredLoop, write_inner_loops
 from seqkern.evaluation.residue_results import read_states
@@ -132,7 +132,7 @@ def _plan() -> list[bytes]:
 
 
 def _read_plan(path: Path) -> None:
-    table(DatasetPlan.load(path))
+    plan_table(DatasetPlan.load(path))
 
 
 def _inner() -> list[bytes]:

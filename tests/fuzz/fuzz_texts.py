@@ -10,8 +10,8 @@ from types import SimpleNamespace
 import yaml
 from fuzz_reader import Reader
 
-from seqkern.cli.check import _parsed as check_methods
 from seqkern.cli.common import parse_study
+from seqkern.cli.dataset_jobs import parse_checked as check_methods
 from seqkern.cli.datasets import _chosen
 from seqkern.cli.evaluate import parse_methods
 from seqkern.cli.folds import _parsed as parsed_options

@@ -1,22 +1,14 @@
-"""The ε-path of a study's P-SVM, and scores against references as features: values, names, section of the report."""
-
-import re
+"""The ε-path of a study's P-SVM, and scores against references as features: values, names."""
 
 import numpy as np
 import pytest
-from report_sample import Shape, write_study
 
 from seqkern.core.errors import ParameterError
-from seqkern.core.tsv import write_tsv
 from seqkern.evaluation import Split
-from seqkern.evaluation.fold_tables import PATH_COLUMNS
 from seqkern.kernels import PairwiseKernel, SpectrumKernel
 from seqkern.methods import crossval
 from seqkern.methods.crossval import evaluate_fold
 from seqkern.methods.method import Method
-from seqkern.methods.study_results import StudyResults
-from seqkern.report.sections.features import epsilon_path_section
-from seqkern.report.view import View
 from seqkern.sequences.labels import make_labels
 from seqkern.sequences.sequence_set import SequenceSet
 from seqkern.solvers import PSVC
@@ -110,27 +102,3 @@ def test_an_rbf_of_scores_has_no_features(sequences):
     kernel = PairwiseKernel(SpectrumKernel(2), vector_kernel="rbf")
     with pytest.raises(ParameterError, match="vector_kernel=rbf has no explicit features; choose vector_kernel=linear"):
         fold(sequences, kernel, "psvc:kernel=features")
-
-
-# ---- the report ------------------------------------------------------------------------------------------
-
-
-def test_the_section_names_what_enters_first(tmp_path):
-    solvers = {"genes": {"solver": "psvc", "kernel": "features"}}
-    kernels = {"spectrum3": {"kernel": "spectrum", "k": 3}}
-    folder = write_study(tmp_path / "sample", {"donor": Shape(splits=("1", "2"))}, kernels, solvers)
-    view = View(StudyResults(folder).datasets[0], "d1")
-    assert epsilon_path_section(view) is None
-    weights = {"late": [0, 0, -0.2], "<b>early": [0, 0.5, 0.4]}
-    rows = [
-        {"task": "all", "split": "1", "epsilon": epsilon, "feature": name, "column": j, "weight": weight, "used": 0.1}
-        for j, (name, own) in enumerate(weights.items(), start=1)
-        for epsilon, weight in zip((1, 0.1, 0.01), own, strict=True)
-    ]
-    write_tsv(folder / "evaluate" / "donor" / "spectrum3" / "genes" / "path.tsv", PATH_COLUMNS, rows)
-    section = str(epsilon_path_section(View(StudyResults(folder).datasets[0], "d1")))
-    text = re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", section))
-    assert "training set of split 1" in text
-    assert "2 columns of the matrix entered in all" in text
-    assert "&lt;b&gt;early 0.100 0.5000 0.4000 late 0.010 0.0000 −0.2000" in text
-    assert "<b>early" not in section

@@ -1,7 +1,5 @@
 """The report of a study of many families: means, cumulative curves, tests between methods, in words that are true."""
 
-import re
-
 import numpy as np
 import pytest
 from report_sample import Shape, family_shape, write_study
@@ -54,19 +52,13 @@ def page(folder):
     return Page((folder / "report/index.html").read_text(encoding="utf-8"))
 
 
-def test_the_table_holds_means_and_medians_best_first(folder, page):
-    html = (folder / "report/index.html").read_text(encoding="utf-8")
-    table = html[html.index("means and medians over 12 families") :]
-    rows = re.findall(r"<tr><th.*?</tr>", table[: table.index("</table>")])[1:]
-    assert [re.search("<b>(.*?)</b>", row)[1] for row in rows] == ["good", "even", "poor"]
-    cells = [[float(cell) for cell in re.findall(r">([\d.]+)<", row.replace("</td>", "<"))] for row in rows]
-    good, poor = AUCS["good"], AUCS["poor"][:11]
-    for aucs, row, counts in ((good, cells[0], [1, 0]), (poor, cells[2], [0, 2])):
-        means = [np.mean(aucs), np.mean(aucs**2), np.mean(1 - aucs), np.median(1 - aucs)]
-        assert row == pytest.approx([*means, *counts], abs=0.00051)
-    assert "poor with svm (11 of 12)" in page.text
+def test_the_summary_holds_means_and_medians(folder):
     summary = {row["kernel"]: row for row in read_tsv(folder / "report/summary.tsv")}
-    assert float(summary["poor"]["median_rfp_median"]) == pytest.approx(np.median(1 - poor))
+    poor = AUCS["poor"][:11]
+    found = [
+        float(summary["poor"][name]) for name in ("auc_mean", "roc50_mean", "median_rfp_mean", "median_rfp_median")
+    ]
+    assert found == pytest.approx([np.mean(poor), np.mean(poor**2), np.mean(1 - poor), np.median(1 - poor)])
 
 
 def test_every_pair_is_in_the_table_of_comparisons(folder):
@@ -96,7 +88,6 @@ def test_the_words_are_true(page):
     assert "Of 3 pairs of methods, 2 differ significantly (corrected p of at most 0.05)." in page.text
     assert "better in 10 of 11 families, equal in 1; 1 without a score of both left out" in page.text
     assert "no significant difference: better in 6 of 12 families, worse in 6" in page.text
-    assert "good with svm is significantly better than 1 of the 2 others." in page.text
     assert "By ROC50: 2 differ" in page.text
     assert "All 3 pairs" in page.text
     assert "Number of families with AUC ≥ x" in page.text
@@ -123,13 +114,8 @@ def test_methods_that_know_test_sequences_have_a_mark(tmp_path):
     html = build_report(folder, folder / "report").read_text(encoding="utf-8")
     for name in TRANSDUCTIVE:
         assert (f"<b>{name}</b>† with <b>svm</b>" in html) == (name in MARKED)
-    table = html[html.index("means and medians over 12 families") :]
-    table = table[: table.index("</table>")]
-    assert "better than chance. † transductive: profiles were built with the test sequences, but" in table
-    assert all(f"<b>{name}</b>† with" in table for name in MARKED)
     text = Page(html).text
     assert "Number of families with AUC ≥ x. † transductive: profiles were built with the test" in text
-    assert "choice† with svm is significantly better than" in text
     (view,) = (View(dataset, "d1") for dataset in StudyResults(folder).datasets)
     assert view.dataset.transductive == set(MARKED)
     words = text_of(comparisons_section(view))

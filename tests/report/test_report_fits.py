@@ -69,19 +69,6 @@ def test_the_findings_are_quiet_where_all_converged(folder):
     assert "did not converge" not in sentences(folder)
 
 
-def test_solvers_that_keep_all_training_sequences_are_named(tmp_path):
-    solvers = {
-        "near": {"solver": "kernel_neighbors"},
-        "pairs": {"solver": "pairwise_voting", "binary": {"solver": "lssvc"}},
-        "svm": {"solver": "csvc", "C": 1},
-    }
-    folder = write_study(tmp_path / "s", {"d": Shape()}, KERNELS, solvers)
-    text = words(fits_section, folder)
-    assert "near and pairs all rest on every training sequence by design; there the share says nothing" in text
-    folder = write_study(tmp_path / "t", {"d": Shape()}, KERNELS, SOLVERS)
-    assert "by nature" not in words(fits_section, folder)
-
-
 def test_bounds_of_the_leave_one_out_error(folder):
     path = folder / "evaluate/d/spectrum3/svm/fits.tsv"
     assert "ξα" not in words(fits_section, folder)

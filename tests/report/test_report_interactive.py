@@ -10,14 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from report_sample import HOSTILE, Shape, family_shape, write_study
 
-from seqkern.core.tsv import read_tsv
 from seqkern.methods.study_results import StudyResults
 from seqkern.report import build_report, drawing
 from seqkern.report.curves import SNAP, mean_steps, pr_points, roc_points, seen_corners
 from seqkern.report.figure_files import chart, collected_figures, file_name
 from seqkern.report.outcomes import MOST_PLACES, MOST_RESIDUES, sequence_cell, thresholds
 from seqkern.report.sections.curves_and_errors import curve_lines, hard_section
-from seqkern.report.sections.provenance import address
 from seqkern.report.view import View
 from seqkern.study import make_dataset, save_dataset
 
@@ -182,16 +180,7 @@ def test_names_of_figures_are_safe(label):
     assert re.fullmatch("[a-z0-9][a-z0-9-]{0,80}", file_name(label))
 
 
-def test_addresses_are_relative(tmp_path):
-    results = tmp_path / "a b#c"
-    assert address(results, results / "report") == ".."
-    assert address(results, tmp_path / "out") == "../a b#c"
-
-
-def test_every_table_that_has_rows_is_named_and_no_link_leaves_the_page(tmp_path):
+def test_no_link_leaves_the_page(tmp_path):
     folder = write_study(tmp_path / "a b", {"d": Shape()}, {"my kernel": KERNELS["spectrum"]}, SOLVERS)
     page = build_report(folder, tmp_path / "out").read_text(encoding="utf-8")
-    row = re.search(r"<code>../a b/evaluate/d/my kernel/svm</code></td>\s*<td>([^<]*)", page)[1]
-    assert row == "choices.tsv · decisions.tsv · fits.tsv · metrics.tsv"
     assert re.findall(r'<a href="(?!#)[^"]*', page) == ['<a href="https://example.org/d.fa']
-    assert read_tsv(folder / "evaluate/d/my kernel/svm/choices.tsv")

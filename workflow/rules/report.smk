@@ -46,7 +46,7 @@ rule report:
         roc=f"{RESULTS}/report/roc.tsv",
         pr=f"{RESULTS}/report/pr.tsv",
         costs=report(
-            f"{RESULTS}/report/costs.html",
+            f"{RESULTS}/report/costs.tsv",
             caption="../report/costs.rst",
             category="Study",
             labels={"content": "costs"},

@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from seqkern.evaluation.calibration import Bin, reliability
 from seqkern.evaluation.metrics import LEVEL, LEVELS, brier, interval_coverage, log_loss, predictive_scores
-from seqkern.methods.study_results import DatasetResults, Method, numbers, positive_class, rows_by_value, unit_scores
+from seqkern.methods.study_results import DatasetResults, Method, numbers, positive_class, rows_by_value
 from seqkern.report import plots
 from seqkern.report.curves import (
     LARGE,
@@ -34,7 +34,6 @@ from seqkern.report.outcomes import (
     thresholds,
 )
 from seqkern.report.page_frame import Column, listing, method_name, number, panel, render, table
-from seqkern.report.sections.scores import MOST_ROWS, star_legend, starred, top
 from seqkern.report.view import View, section
 
 if TYPE_CHECKING:
@@ -201,28 +200,6 @@ def prediction_intervals_section(view: View) -> dict[str, Any] | None:
     return {"panels": panels, "trivial": trivial, "level": LEVEL}
 
 
-@section("units", "", "the score of each method on each test set")
-def units_section(view: View) -> dict[str, Any] | None:
-    """Make the table of the headline metric on every fold, family or task, one column for each method."""
-    dataset, ranking = view.dataset, view.ranking
-    if ranking.metric is None:
-        return None
-    values = unit_scores(dataset).set_index(["unit", "kernel", "solver"])[ranking.metric].to_dict()
-    may = [view.headline.may_be_best(method, ranking.headline) for method in dataset.methods]
-    rows = []
-    for unit in dataset.units:
-        row = [values.get((unit, *method), np.nan) for method in dataset.methods]
-        several = np.count_nonzero(~np.isnan(row)) > 1
-        rows.append([unit, *starred(row, may, top(row, may, view.metric.higher) if several else None)])
-    word = view.word.capitalize()
-    columns: list[Column | str] = [Column(word, False), *(" ".join(method) for method in dataset.methods)]
-    widths = {k: sum(method.kernel == k for method in dataset.methods) for k in dataset.kernels}
-    head = render("curves_and_errors", "units_head", {"view": view, "widths": widths})
-    caption = [f"{dataset.name}: {view.metric.name} of each {view.word}. ", *star_legend(view, " best of each row")]
-    whole = table(caption, columns, rows, head=head, class_="units")
-    return {"title": f"Each {view.word}", "count": len(rows), "many": len(rows) > MOST_ROWS, "table": whole}
-
-
 # Confusion matrices: for several classes of each method, for two at a threshold that can be moved.
 
 MOST_METHODS = 24
@@ -294,9 +271,7 @@ def _binary_content(view: View) -> dict[str, Any] | None:
             "accuracy": percent(tp + negatives - fp, positives + negatives),
         },
         "data": [vars(one) for one in list(found.values())[:MOST_METHODS]],
-        "counts": _all_counts(view, found) if len(found) > 1 else None,
         "several": len(view.dataset.units) > 1,
-        "methods": len(found),
     }
 
 
@@ -304,28 +279,6 @@ def percent(part: int, whole: int) -> str:
     """Return a share as a percentage."""
     return f"{100 * part / whole:.1f}%" if whole else "–"
 
-
-def _all_counts(view: View, found: dict[Method, Thresholds]) -> Markup | None:
-    """Return the counts of all methods as a table."""
-    rows = []
-    for method, one in found.items():
-        (tp, fp), tn = one.predicted, one.negatives - one.predicted[1]
-        rows.append(
-            {
-                Column("Method", False): method_name(method),
-                "True positives": number(tp, 0),
-                "False negatives": number(one.positives - tp, 0),
-                "False positives": number(fp, 0),
-                "True negatives": number(tn, 0),
-                "Sensitivity": percent(tp, one.positives),
-                "Specificity": percent(tn, one.negatives),
-                "Precision": percent(tp, tp + fp),
-            }
-        )
-    return listing(f"{view.dataset.name}: counts as predicted, best method first", rows)
-
-
-# Test samples that the best method finds hardest, with their sequences.
 
 HARD = {
     "binary": (

@@ -4,14 +4,13 @@ import math
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from seqkern.evaluation.folds import UNCHANGED
 from seqkern.evaluation.ranking import roc_auc
 from seqkern.evaluation.relations import ANY, Finding
 from seqkern.formats.profile_sources import describe
-from seqkern.methods.study_results import KEYS, numbers, ranked_sets, rows_by, rows_by_value
+from seqkern.methods.study_results import KEYS, numbers, ranked_sets, rows_by_value
 from seqkern.report.audit_page import FINDINGS, findings_table
 from seqkern.report.markup import Markup
 from seqkern.report.methods_text import count_unlabelled, unlabelled_use
@@ -53,7 +52,6 @@ def dataset_summary_section(view: View) -> dict[str, Any]:
 # Splits of a data set, and the leakage between their parts.
 
 MOST_ROWS = 12
-MOST_PAIRS = 100
 WITHOUT_VALUES = ("similarities", "dissimilarities")  # kinds of data that do not tell which samples are equal
 
 
@@ -63,53 +61,46 @@ def folds_section(view: View) -> dict[str, Any]:
     composition, dataset = view.dataset.composition, view.dataset
     if composition is None:
         return {"missing": "The composition of the folds was not found."}
-    rows, columns, values = (_by_role if dataset.several and dataset.kind == "binary" else _by_class)(view, composition)
+    sizes = _sizes(view, composition)
+    parts = {"train": "Training", "test": "Test"}
+    names: list[Column | str] = [f"{parts[key[0]]}: {key[1]}" for key in sizes.columns]
+    rows = [
+        [*view.place(*key), *(number(value, 0) for value in row)]
+        for key, row in zip(sizes.index, sizes.to_numpy(), strict=True)
+    ]
     compact = [
-        [name, *(number(value, 0) for value in np.atleast_1d(function(values, axis=0)))]
+        [name, *(number(value, 0) for value in function(sizes.to_numpy(), axis=0))]
         for name, function in (("smallest", np.min), ("median", np.median), ("largest", np.max))
     ]
-    head = [Column(f"Of {len(rows)} splits", False), *columns[-values.shape[1] :]]
+    head = [Column(f"Of {len(rows)} splits", False), *names]
     return {
         "count": len(rows),
         "many": len(rows) > MOST_ROWS,
-        "full": table(f"Samples in each training and test set of {dataset.name}", columns, rows),
+        "full": table(
+            f"Samples in each training and test set of {dataset.name}", [*view.place_columns(), *names], rows
+        ),
         "brief": table(f"Size of training and test sets over all splits of {dataset.name}", head, compact),
         "unlabelled": count_unlabelled(dataset),
         "use": unlabelled_use(dataset),
     }
 
 
-def _by_role(
-    view: View, composition: pd.DataFrame
-) -> tuple[list[list[Any]], list[Column | str], npt.NDArray[np.int64]]:
-    """Return (rows, columns, counts) by positives and negatives, since class names differ between tasks."""
-    rows, values = [], []
-    for (task, split), part in rows_by(composition, ["task", "split"]):
-        positive = (part["class"].isin(view.dataset.classes(task)[-1:])).to_numpy()
-        counts = [int(part[role][side].sum()) for role in ("train", "test") for side in (positive, ~positive)]
-        rows.append([*view.place(task, split), *(number(count, 0) for count in counts)])
-        values.append(counts)
-    names = [f"{part}: {side}" for part in ("Training", "Test") for side in ("positive", "negative")]
-    return rows, [*view.place_columns(), *names], np.array(values)
+def _sizes(view: View, composition: pd.DataFrame) -> pd.DataFrame:
+    """Return the number of samples of each class in each training and test set, (splits, sets × classes).
 
-
-def _by_class(
-    view: View, composition: pd.DataFrame
-) -> tuple[list[list[Any]], list[Column | str], npt.NDArray[np.int64]]:
-    """Return (rows, columns, counts) with one column for each class and part; for residues also their chains."""
-    names, chains = list(dict.fromkeys(composition["class"])), view.chain_counts
-    rows, values = [], []
-    for (task, split), part in rows_by(composition, ["task", "split"]):
-        by = part.set_index("class")
-        counts = [int(by[role].get(name, 0)) for role in ("train", "test") for name in names]
-        if chains:
-            own = chains.get((task, split), {})
-            counts = [own.get("train", 0), *counts[: len(names)], own.get("test", 0), *counts[len(names) :]]
-        rows.append([*view.place(task, split), *(number(count, 0) for count in counts)])
-        values.append(counts)
-    shown = ["chains", *names] if chains else names
-    titles = [f"{part}: {name}" for part in ("Training", "Test") for name in shown]
-    return rows, [*view.place_columns(), *titles], np.array(values)
+    Tasks of two classes are counted by positives and negatives, since class names differ; residues also by chains.
+    """
+    names, chains = composition["class"].tolist(), view.chain_counts
+    shown = list(dict.fromkeys(names))
+    if view.dataset.several and view.dataset.kind == "binary":
+        pairs, chains, shown = zip(composition["task"], names, strict=True), {}, ["positive", "negative"]
+        names = [shown[name not in view.dataset.classes(task)[-1:]] for task, name in pairs]
+    counted = composition.assign(side=names)
+    sizes = counted.pivot_table(["train", "test"], KEYS, "side", aggfunc="sum", fill_value=0, sort=False)
+    for role in ("train", "test") if chains else ():
+        sizes[role, "chains"] = [chains.get(key, {}).get(role, 0) for key in sizes.index]
+    shown = ["chains", *shown] if chains else shown
+    return sizes.reindex(columns=[(role, name) for role in ("train", "test") for name in shown], fill_value=0)
 
 
 def grouping_sentence(view: View) -> Markup:
@@ -146,15 +137,6 @@ def leakage_section(view: View) -> dict[str, Any]:
                 "Splits": number(splits or None, 0),
             }
         )
-    pairs = []
-    for one in leakage.assign(identity=numbers(leakage["identity"])).head(MOST_PAIRS).to_dict("records"):
-        title = LEAKS.get(one["kind"], (one["kind"],))[0]
-        place = view.place(one["task"], one["split"])
-        pairs.append([one["test_id"], one["train_id"], title, *place, number(one["identity"])])
-    head = [Column(name, False) for name in (f"Test {view.record}", f"Training {view.record}", "Finding")]
-    head += [*view.place_columns(), Column("Identity")]
-    rest = len(leakage) > len(pairs)
-    more = f" (the first {len(pairs)}; the rest is in folds/{view.dataset.name}/leakage.tsv)" if rest else ""
     return {
         "kind": kind,
         "unknown": f"{SAMPLE_WORDS[kind]}s" if kind in WITHOUT_VALUES and not len(leakage) else None,
@@ -162,7 +144,6 @@ def leakage_section(view: View) -> dict[str, Any]:
         "grouping": grouping_sentence(view),
         "summary": listing(f"Leakage between test and training sets of {view.dataset.name}", rows, "text"),
         "count": len(leakage),
-        "pairs": table(f"Pairs found{more}", head, pairs, class_="ids"),
     }
 
 

@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from statistics import median
 from typing import Any, TypeAlias, cast
 
-import numpy as np
 import pandas as pd
 
 from seqkern.genomics.effects import COLUMNS
@@ -16,19 +15,17 @@ from seqkern.methods.study_results import (
     numbers,
     read_json,
     read_table,
-    rows_by,
     rows_by_method,
     rows_by_value,
 )
 from seqkern.report import plots
-from seqkern.report.curves import pr_points, precision_figure
 from seqkern.report.learned_pages import logo_figures, motif_table, positions_content
 from seqkern.report.markup import Markup
 from seqkern.report.methods_text import chosen_values
 from seqkern.report.outcomes import sequence_cell, stored_sequences
 from seqkern.report.page_frame import Column, listing, method_name, number, plural, table
 from seqkern.report.residue_data import has_relevances, mean_relevances, relevances_by_position
-from seqkern.report.sections.fitting import RANGE
+from seqkern.report.sections.fitting import RANGE, span
 from seqkern.report.sentences import metric
 from seqkern.report.view import METHOD, View, section
 from seqkern.solvers.psvm.path import SOLVERS, SignificanceTest
@@ -110,7 +107,6 @@ def effects_section(view: View) -> dict[str, Any] | None:
         "summary": summary,
         "scored": rows["delta"].notna().sum(),
         "ranked": _ranked(scores) if ranked else None,
-        "figure": _precision(view, rows, scores) if ranked else None,
         "first": _first(rows),
     }
 
@@ -129,24 +125,6 @@ def _ranked(scores: Mapping[str, Any]) -> Markup:
     chance = number(scores["true"] / scores["n"])
     rows.append(["chance", chance, number(0.5), *[chance] * len(sizes)])
     return table("Precision of the top variants", columns, rows)
-
-
-def _precision(view: View, rows: pd.DataFrame, scores: Mapping[str, Any]) -> Markup:
-    """Return the precision-recall curves."""
-    known = rows[rows["true"].notna() & rows["delta"].notna()]
-    true = known["true"].to_numpy() == 1
-    values = {
-        "model": known["score"].to_numpy(),
-        "composition": known["composition_score"].to_numpy(),
-        "distance": -known["distance"].fillna(np.inf).to_numpy(),
-    }
-    curves = []
-    for name in scores["rankings"]:
-        recall, precision = pr_points(true, values[name])
-        if recall is not None and precision is not None:
-            curves.append((RANKINGS[name], (recall, precision)))
-    label = f"{view.dataset.name}, precision and recall of variants"
-    return precision_figure(curves, scores["true"] / scores["n"], label)
 
 
 def _first(rows: pd.DataFrame) -> Markup:
@@ -189,13 +167,12 @@ def _exemplars(view: View, method: Method, rows: pd.DataFrame, sequences: Mappin
     listed = Column(f"Listed in {view.words}", hint="training sets in which it is among the five nearest")
     distance = Column("Distance", hint="squared, from the prototype; mean over the training sets that list it")
     lines: list[dict[Column, object]] = []
-    more: list[dict[Column, object]] = []
     counts = []
     for label, own in rows_by_value(rows, "class"):
         own = own.assign(first=own["rank"] == 1)
         groups = own.groupby("id", sort=False).agg({"first": "sum", "rank": "count", "distance": "mean"}).reset_index()
         groups = groups.sort_values(["first", "rank", "distance", "id"], ascending=[False, False, True, True])
-        for place, one in enumerate(groups.head(PROTOTYPES_LISTED).to_dict("records")):
+        for one in groups.head(PROTOTYPES_SHOWN).to_dict("records"):
             line: dict[Column, object] = {
                 Column("Class", False): label,
                 Column("Name", False): one["id"],
@@ -207,13 +184,12 @@ def _exemplars(view: View, method: Method, rows: pd.DataFrame, sequences: Mappin
                 shown = sequences.get(one["id"])
                 column = Column("Window" if view.dataset.residues else "Sequence", False)
                 line[column] = number(None) if shown is None else sequence_cell(shown)
-            (lines if place < PROTOTYPES_SHOWN else more).append(line)
+            lines.append(line)
         sizes = own[own["first"]].groupby(KEYS, sort=False).size()
         least, most = int(sizes.min()), int(sizes.max())
         counts.append(f"{label} {least if least == most else f'{least} to {most}'}")
     caption = [f"{view.dataset.name}: exemplars of ", method_name(method)]
-    rest = listing([*caption, ", continued"], more, "ids")
-    return {"counts": counts, "table": listing(caption, lines, "ids"), "more": len(more), "rest": rest}
+    return {"counts": counts, "table": listing(caption, lines, "ids")}
 
 
 def _relevances(view: View, method: Method) -> dict[str, Any]:
@@ -275,7 +251,7 @@ def _selected(view: View, kernel: str, solver: str, part: pd.DataFrame, n_splits
     always = int((counted["count"] == n_splits).sum())
     if view.dataset.residues and always == len(counted) > SHOWN:
         return None  # it takes all letters and places, and selects none
-    entry, p = view.dataset.kernel(kernel), _p_values(part, n_splits)
+    entry, p, weights = view.dataset.kernel(kernel), _p_values(part, n_splits), _weights(view, solver, part)
     rows = []
     for one in counted.to_dict("records"):
         row: dict[Column, object] = {
@@ -283,6 +259,8 @@ def _selected(view: View, kernel: str, solver: str, part: pd.DataFrame, n_splits
             Column(f"Selected in {view.words}"): f"{one['count']} of {n_splits}",
             Column("Mean rank", hint="where selected; 1 is the best"): number(one["mean"], 1),
         }
+        if weights is not None:
+            row[Column("Weight", hint="mean where selected, least to largest")] = weights[one["feature"]]
         if p is not None:
             column = Column("p, corrected", hint="for all features tested; at most 0.05 is significant")
             row[column] = number(p[one["feature"]], 4)
@@ -297,24 +275,18 @@ def _selected(view: View, kernel: str, solver: str, part: pd.DataFrame, n_splits
         "splits": n_splits,
         # such features are training sequences
         "pairwise": isinstance(entry, KernelEntry) and entry.known and entry.kernel.name == "pairwise",
-        "figure": _drawn(view, kernel, solver, part, counted["feature"].tolist()) if sizes.median() <= LISTED else None,
         "table": listing(caption, rows[:SHOWN]),
-        "further": len(rows[SHOWN:LISTED]),
-        "rest": listing([*caption, ", continued"], rows[SHOWN:LISTED]),
-        "others": len(rows) - LISTED,
+        "others": len(rows) - SHOWN,
     }
 
 
-def _drawn(view: View, kernel: str, solver: str, part: pd.DataFrame, features: list[str]) -> Markup | None:
-    """Return a plot of the weights that a P-SVM gives its features, by training set; None for other solvers."""
+def _weights(view: View, solver: str, part: pd.DataFrame) -> dict[str, Markup] | None:
+    """Return the mean weight that a P-SVM gives each feature, with the range over splits; None for other solvers."""
     several = "class" in part and (part["class"] != "").any()
     if view.dataset.solver(solver).solver_name not in SOLVERS or several:
         return None
-    weights = part.assign(weight=numbers(part["weight"])).groupby("feature", sort=False)["weight"]
-    means = weights.mean().to_dict()
-    shown = sorted(features[:SHOWN], key=lambda feature: -float(means[feature]))
-    label = f"{view.dataset.name}: weights of the features selected most often by {kernel} with {solver}"
-    return plots.feature_weights_figure({f: weights.get_group(f).tolist() for f in shown}, label)
+    groups = part.assign(weight=numbers(part["weight"])).groupby("feature", sort=False)["weight"]
+    return {str(name): Markup(f"{number(own.mean())}<small> ({span(own)})</small>") for name, own in groups}
 
 
 def _p_values(part: pd.DataFrame, n_splits: int) -> dict[str, float] | None:
@@ -347,13 +319,9 @@ def _coefficients(view: View, kernel: str, solver: str, rows: pd.DataFrame) -> d
     if len(features) > MOST:
         return found
     means, n = _means(rows)
-    lines = [[feature, *(_cell(means[c].get(feature), n) for c in means)] for feature in features]
-    columns = [Column("Feature", False), *(Column(plots.state_title(c)) for c in means)]
-    caption = [f"{view.dataset.name}: coefficients in the selected subset, by ", method_name((kernel, solver))]
     label = f"{view.dataset.name}: coefficients of {kernel} with {solver}, with confidence intervals"
     return found | {
         "figure": plots.coefficients_figure(means, features, label),
-        "table": table(caption, columns, lines, class_="dense"),
         "level": 100 * view.dataset.solver(solver).values("level", 0.95),
         "splits": n,
     }
@@ -373,64 +341,6 @@ def _means(rows: pd.DataFrame) -> "tuple[Means, int]":
     for (state, feature), one in zip(table.index, table.to_dict("records"), strict=True):
         means.setdefault(state, {})[feature] = cast("dict[str, Any]", one)
     return means, n
-
-
-def _cell(one: dict[str, Any] | None, n: int) -> Markup:
-    """Return a table cell with a coefficient and the ends of its interval; a dash if the feature was never chosen."""
-    if one is None or not one["chosen"]:
-        return number(None)
-    some = f"<small> in {one['chosen']} of {n}</small>" if one["chosen"] < n else ""
-    return Markup(f"{number(one['weight'])} ({number(one['low'])} to {number(one['high'])}){some}")
-
-
-# Weights of the P-SVM against ε, on the first training set.
-
-NAMED = 8
-"""Number of columns that are named in the figure."""
-EPSILON_PATH_LISTED = 40
-
-
-@section("path", "The ε path of the P-SVM")
-def epsilon_path_section(view: View) -> dict[str, Any] | None:
-    """Draw the ε-paths of all P-SVMs on matrices of few columns; None if there are none."""
-    methods = [_path(view, *method, rows) for method, rows in rows_by_method(view.dataset.paths)]
-    return {"methods": methods} if methods else None
-
-
-def _path(view: View, kernel: str, solver: str, rows: pd.DataFrame) -> dict[str, Any]:
-    """Return figure and table of one method."""
-    epsilons, used = sorted(set(rows["epsilon"]), reverse=True), float(rows["used"].iloc[0])
-    weights: dict[str, list[float]] = {}
-    entered: dict[str, float] = {}
-    for (feature, _), own in rows_by(rows, ["feature", "column"]):
-        own = own.sort_values("epsilon", ascending=False)
-        name = str(feature) if feature not in weights else f"{feature} ({own['column'].iloc[0]})"
-        weights[name] = own["weight"].tolist()
-        entered[name] = float(own.loc[own["weight"] != 0, "epsilon"].max())
-    order = sorted(weights, key=lambda name: (-entered[name], -abs(weights[name][-1])))
-    nearest = min(range(len(epsilons)), key=lambda i: abs(epsilons[i] - used))
-    at_fit = Column("Weight at the fit", hint=f"at the ε nearest to the fit's, {used:.3g}")
-    at_end = Column("Weight at the end", hint=f"at ε = {epsilons[-1]:.3g}")
-    lines = [
-        {
-            Column("Column", False): name,
-            Column("Enters at", hint="ε / ε_max, the largest at which it has a weight"): number(entered[name]),
-            at_fit: number(weights[name][nearest], 4),
-            at_end: number(weights[name][-1], 4),
-        }
-        for name in order[:EPSILON_PATH_LISTED]
-    ]
-    label = f"{view.dataset.name}: weights of {kernel} with {solver} against ε"
-    caption = [f"{view.dataset.name}: path of ε of ", method_name((kernel, solver))]
-    return {
-        "method": (kernel, solver),
-        "task": rows["task"].iloc[0],
-        "split": rows["split"].iloc[0],
-        "named": min(NAMED, len(order)),
-        "entered": len(order),
-        "figure": plots.epsilon_path_figure(epsilons, weights, order[:NAMED], used, label),
-        "table": listing(caption, lines, "dense"),
-    }
 
 
 # Optimistic bias of selecting with the test sets.

@@ -36,7 +36,7 @@ from seqkern.report.sections.curves_and_errors import best_panel, percent
 from seqkern.report.sections.fitting import edge_choices, unrepaired, unused_sentence
 from seqkern.report.sections.provenance import explained, with_hints
 from seqkern.report.sections.scores import MISSING, STAR, starred, top
-from seqkern.report.sections.tests import cumulative, drawn, verdicts
+from seqkern.report.sections.tests import verdicts
 from seqkern.report.sentences import LEAKS, footnote, metric
 from seqkern.report.view import View
 from seqkern.solvers.solver_specs import spec_text
@@ -607,14 +607,8 @@ def overview_section(overview: Overview) -> Markup:
     ]
     columns: list[Column | str] = [Column("Data set", False), *(method_name(m, transductive) for m in methods)]
     columns, rows = turned("Method", columns, rows)
-    content: dict[str, Any] = {"table": table(caption, columns, rows, class_="dense"), "figure": None, "verdicts": None}
-    drawn_, which = drawn(list(overview.means))
-    if overview.metric != "rmse" and drawn_:
-        values = {method: overview.values[method] for method in drawn_}
-        content["figure"], content["caption"] = cumulative(overview.views[0], values, overview.metric, "data sets")
-        content |= {"which": which, "note": footnote(drawn_, transductive)}
-    if overview.compared:
-        content["verdicts"] = verdicts(overview.compared, "all data sets", transductive)
+    compared = verdicts(overview.compared, "all data sets", transductive) if overview.compared else None
+    content = {"table": table(caption, columns, rows, class_="dense"), "verdicts": compared}
     return render("findings", "overview", content)
 
 

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from seqkern.core.archive import canonical_json
 from seqkern.evaluation.calibration import VARIANCE
 from seqkern.methods.study_results import DatasetResults, Method, numbers, rows_by, rows_by_method, rows_by_value
 from seqkern.report.markup import Markup
 from seqkern.report.methods_text import pooled_tasks
 from seqkern.report.page_frame import Column, listing, method_name, number, plural, render, table
-from seqkern.report.sentences import METRICS, STAGES, enumerate_names, metric, text_for_kind
+from seqkern.report.sentences import METRICS, enumerate_names, metric, text_for_kind
 from seqkern.report.view import METHOD, View, section
 from seqkern.solvers.costs import BOUNDS, WITHOUT_FOLDS
 from seqkern.solvers.solver_specs import ends_domain
@@ -83,20 +82,6 @@ def _chosen(dataset: DatasetResults) -> pd.DataFrame:
     return rows.assign(number=numbers(rows["value"]))
 
 
-def _thresholds(view: View) -> Markup | None:
-    """Return the table of the thresholds of each method over all splits; None if none is recorded."""
-    rows = [
-        {
-            METHOD: method_name(name),
-            Column("Threshold", hint="median over all splits"): number(part["number"].median()),
-            RANGE: span(part["number"]),
-            "Splits": number(len(part), 0),
-        }
-        for name, part in rows_by_method(_chosen(view.dataset))
-    ]
-    return listing(f"{view.dataset.name}: thresholds chosen for {threshold_rule(view.dataset)}", rows)
-
-
 def span(values: pd.Series) -> Markup:
     """Return a cell with the smallest and the largest of some values."""
     return Markup(f"{number(values.min())} to {number(values.max())}")
@@ -104,7 +89,6 @@ def span(values: pd.Series) -> Markup:
 
 # Hyperparameters that the inner loop chose.
 
-MOST_ROWS = 1500
 _SELECTION = ["kernel", "solver", "task", "split"]
 
 
@@ -184,17 +168,15 @@ def choices_section(view: View) -> dict[str, Any]:
                     Column("Inner score", hint=inner_score_hint(dataset)): number(chosen["inner_score"].mean()),
                 }
             )
-    inner, rule = dataset.study.inner, threshold_rule(dataset)
+    inner = dataset.study.inner
     return {
         "inner": inner,
         "pooled": pooled_tasks(dataset),
         "bound": METRICS[inner.metric].name if inner.metric in WITHOUT_FOLDS else None,
         "selected": listing("Hyperparameters selected by the inner loop", rows),
-        "every": _all_choices(view, choices),
         "count": len(choices[_SELECTION].drop_duplicates()),
         "unused": unused_sentence(dataset),
         "threshold_sentence": threshold_sentence(view),
-        "thresholds": _thresholds(view) if rule is not None else None,
     }
 
 
@@ -208,19 +190,6 @@ def _searched(dataset: DatasetResults) -> pd.DataFrame:
     methods = zip(choices["kernel"], choices["solver"], strict=True)
     keep = [name in grids[Method(*method)] for method, name in zip(methods, choices["parameter"], strict=True)]
     return choices[np.array(keep, dtype=bool)]
-
-
-def _all_choices(view: View, choices: pd.DataFrame) -> Markup | None:
-    """Return the table of every choice; None if they are too many."""
-    if len(choices[_SELECTION].drop_duplicates()) > MOST_ROWS:
-        return None
-    rows = []
-    for (kernel, solver, task, split), part in rows_by(choices, _SELECTION):
-        values = ", ".join(f"{name} = {value}" for name, value in zip(part["parameter"], part["value"], strict=True))
-        score = number(part["inner_score"].iloc[0])
-        rows.append([method_name((kernel, solver)), *view.place(task, split), values, score])
-    columns = [METHOD, *view.place_columns(), Column("Selected", False), Column("Inner score")]
-    return table(f"Selected in each split of {view.dataset.name}", columns, rows)
 
 
 # Weights of combined kernels, as each training set learned them.
@@ -266,12 +235,6 @@ def weights_section(view: View) -> dict[str, Any] | None:
 
 # Quality of the fits: convergence, residuals, support vectors.
 
-USES_ALL = (
-    *("lssvc", "lssvr", "kernel_fisher", "kernel_neighbors", "kernel_neighbors_regressor"),
-    *("nearest_prototype", "lvq1"),
-)
-OF_CLASSES = ("pairwise_voting", "one_against_rest", "decision_dag")
-
 
 @section("fits", "Fits", "convergence, iterations and support vectors")
 def fits_section(view: View) -> dict[str, Any]:
@@ -306,20 +269,11 @@ def fits_section(view: View) -> dict[str, Any]:
         rows.append(row)
     return {
         "table": listing("Fits of each method (failed ones counted with ⚠)", rows),
-        "every": [name for name in dict.fromkeys(fits["solver"]) if _uses_all(view.dataset.solver(name).spec)],
         "gaps": gaps,
         "before": weights or inner,
         "bounds": bounds.values(),
         "failed": list(fits[~fits["converged"]].itertuples()) if len(fits) else [],
     }
-
-
-def _uses_all(spec: Mapping[str, Any] | str) -> bool:
-    """Return whether a solver, or one it trains for classes, inherently keeps every training sample."""
-    if isinstance(spec, str):
-        return spec in USES_ALL
-    inner = [part for part in spec.values() if isinstance(part, dict)]
-    return spec.get("solver") in USES_ALL or (spec.get("solver") in OF_CLASSES and any(map(_uses_all, inner)))
 
 
 def _failures(count: float, of: int | None = None) -> Markup | str:
@@ -438,37 +392,10 @@ def _needs_semidefinite(dataset: DatasetResults, solver: str) -> bool:
     return bool(grid) and grid[0].traits.semidefinite
 
 
-# Run time and memory, on a page of their own: they differ between two equal runs.
+# Run time and memory, in a table of their own: they differ between two equal runs.
 
 COLUMNS = ("dataset", "kernel", "solver", "stage", "cpu_seconds", "peak_mb")
 """Columns of ``costs.tsv``."""
-
-
-def cost_section(view: View) -> Markup:
-    """Return CPU time by stage and peak memory of each method, for ``costs.html``."""
-    dataset, cost = view.dataset, view.dataset.cost
-    grams = {kernel: dataset.gram_cost(kernel) for kernel in dataset.kernels}
-    seconds = cost.groupby(["kernel", "solver", "stage"])["cpu_seconds"].sum()
-    peaks = cost.groupby(["kernel", "solver"])["peak_mb"].max()
-    shared = Column("Gram matrix", hint="computed once for each kernel, shared by its solvers")
-    rows = []
-    for method in dataset.methods:
-        gram = grams[method.kernel]
-        rows.append(
-            {
-                METHOD: method_name(method),
-                shared: seconds_text(None if gram is None else gram["cpu_seconds"].sum()),
-                **{
-                    STAGES.get(stage, stage).capitalize(): seconds_text(seconds.get((*method, stage)))
-                    for stage in dict.fromkeys(cost["stage"])
-                },
-                "Memory, Gram matrix (MB)": number(None if gram is None else gram["peak_mb"].max(), 0),
-                "Memory, evaluation (MB)": number(peaks.get(tuple(method)), 0),
-            }
-        )
-    known = len(cost) or any(gram is not None for gram in grams.values())
-    found = listing(f"{dataset.name}: CPU seconds of each stage, and peak memory", rows) if known else None
-    return render("fitting", "costs", {"view": view, "table": found, "searches": _searches(dataset)})
 
 
 def cost_rows(view: View) -> Iterator[tuple[str, str, str, str, float, float]]:
@@ -483,14 +410,3 @@ def cost_rows(view: View) -> Iterator[tuple[str, str, str, str, float, float]]:
             yield dataset.name, kernel, "", "gram", float(gram["cpu_seconds"].sum()), float(gram["peak_mb"].max())
     for (kernel, solver, stage), laps in rows_by(dataset.cost, ["kernel", "solver", "stage"]):
         yield dataset.name, kernel, solver, stage, float(laps["cpu_seconds"].sum()), float(laps["peak_mb"].max())
-
-
-def _searches(dataset: DatasetResults) -> bool:
-    """Return whether a kernel, or a kernel inside it or among its choices, builds profiles by search."""
-    entries = [entry for kernel in dataset.kernels for entry in dataset.kernel(kernel).candidates if entry.known]
-    return any('"search":"training"' in canonical_json(entry.kernel.spec()) for entry in entries)
-
-
-def seconds_text(value: float | None) -> Markup:
-    """Return seconds as text: three decimals below a second, otherwise one."""
-    return number(value, 3 if value is None or value < 1 else 1)

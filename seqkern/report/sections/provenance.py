@@ -1,18 +1,16 @@
 """Foot of the page: the meaning of the numbers, kernels and solvers, versions, how to reproduce the study."""
 
 import importlib.metadata
-import os
 import platform
 import re
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 from seqkern import __version__
 from seqkern.kernels.kernel_table import KERNELS
 from seqkern.report.markup import Markup, tag
 from seqkern.report.methods_text import MethodsText, own_bibtex, references
-from seqkern.report.page_frame import Column, render, table
+from seqkern.report.page_frame import render
 from seqkern.report.sentences import class_sentence, metric, spec_text
 from seqkern.report.view import View
 from seqkern.solvers.solver_specs import SOLVERS
@@ -59,15 +57,6 @@ def with_hints(page: Markup, study: Study) -> Markup:
     return page
 
 
-def names_section(study: Study) -> Markup:
-    """Return the legend of the methods' names; empty without a configuration."""
-    found = [(kind, name) for kind in ("kernel", "solver") for name in getattr(study, f"{kind}s")]
-    rows = [[name, kind, explained(study, name, kind).removeprefix(f"{name} is ")] for kind, name in found]
-    columns = [Column(title, False) for title in ("Name", "Is a", "What it is")]
-    caption = "Kernels and solvers as configured; values in braces were searched"
-    return render("provenance", "names", {"methods": table(caption, columns, rows, class_="text") if rows else None})
-
-
 def provenance_section(config: str) -> Markup:
     """Return the section with versions, command and configuration."""
     return render("provenance", "made", {"command": COMMAND, "versions": versions(), "config": config})
@@ -106,52 +95,14 @@ TABLES = {
     "roc.tsv": "points of every ROC curve",
     "pr.tsv": "points of every precision-recall curve",
     "seqkern_mqc.tsv": "the main score of each method, for MultiQC",
-    "costs.html": "run time and memory, which vary between runs",
-    "costs.tsv": "the same as a table",
+    "costs.tsv": "run time and memory, which vary between runs",
     "config.yaml": "the configuration",
     "methods.txt": "the methods section of this page",
     "references.bib": "its references",
 }
 """Files of the report, each with a description."""
-ENDINGS = (".tsv", ".svg", ".meme")
 
 
-def files_section(views: Sequence[View], results: str | None) -> Markup:
-    """Return the names of all files."""
-    tables = [] if results is None else [_dataset_files(view, results) for view in views]
-    return render("provenance", "files", {"listed": TABLES, "tables": tables})
-
-
-def _dataset_files(view: View, results: str) -> Markup | None:
-    """Return the tables of each method on a data set."""
-    folders = {
-        f"{kernel} with {solver}": view.dataset.folder("evaluate") / kernel / solver
-        for kernel, solver in view.dataset.done
-    }
-    folders |= {name: view.dataset.folder(name) for name in ("datasets", "folds", "importance", "motifs", "effects")}
-    rows: list[list[object]] = []
-    for name, folder in folders.items():
-        files = [path.name for path in sorted(folder.glob("*")) if path.suffix in ENDINGS and _has_rows(path)]
-        if files:
-            place = "/".join((results, *folder.relative_to(view.dataset.home).parts))
-            rows.append([name, tag("code", place), " · ".join(files)])
-    columns = [Column(title, False) for title in ("Of", "Folder", "Files")]
-    return table(f"Results on {view.dataset.name}", columns, rows, class_="text fixed") if rows else None
-
-
-def _has_rows(path: Path) -> bool:
-    """Return whether a table has more than its header."""
-    with path.open("rb") as file:
-        return bool(file.readline() and file.readline())
-
-
-def address(folder: Path, start: Path) -> str | None:
-    """Return the path of a folder from the page's folder; None if there is none.
-
-    >>> address(Path("results/a b"), Path("results/a b/report")), address(Path("results"), Path("out"))
-    ('..', '../results')
-    """
-    try:
-        return Path(os.path.relpath(folder.resolve(), start.resolve())).as_posix()
-    except ValueError:  # another drive
-        return None
+def files_section() -> Markup:
+    """List the files of the report."""
+    return render("provenance", "files", {"listed": TABLES})

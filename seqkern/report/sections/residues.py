@@ -3,11 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-
 from seqkern.evaluation.residue_results import CONFIDENCE
-from seqkern.formats.residues import WINDOW
 from seqkern.methods.compared import ComparedChains
 from seqkern.methods.study_results import Method
 from seqkern.report import residue_data as data
@@ -15,9 +11,8 @@ from seqkern.report.markup import Markup, text_of
 from seqkern.report.page_frame import Column, macro, method_name, number, plural, render, table
 from seqkern.report.plots import letters_figure, state_title
 from seqkern.report.profile_pictures import track_svg
-from seqkern.report.residue_data import Judged, has_relevances, information, weights_by_position
+from seqkern.report.residue_data import Judged, has_relevances, weights_by_position
 from seqkern.report.sections.scores import STAR, UNMARKED, star_rule, starred, top
-from seqkern.report.sections.tests import exponent
 from seqkern.report.view import METHOD, View, section
 
 WIDE_STATES = 4
@@ -52,7 +47,6 @@ def residues_section(view: View) -> dict[str, Any] | None:
         "overall": _scores(view, judged),
         "wide": len(best.classes) >= WIDE_STATES,
         "of_states": _states(view, judged),
-        "lengths": _segments(view, judged),
         "track": track_parts(view, judged),
         "importance": importance_parts(view, judged),
     }
@@ -70,18 +64,12 @@ def _best_marked(view: View, judged: dict[Method, Judged], keys: Sequence[str]) 
 
 
 def _scores(view: View, judged: dict[Method, Judged]) -> Markup:
-    """Return the table of scores over all states, with the comparison by chain."""
-    best = next(iter(judged.values()))
-    q, first = f"q{len(best.classes)}", next(iter(judged))
-    compared = view.comparisons.get(view.ranking.headline)
-    tests = data.against_first(first, compared) if isinstance(compared, ComparedChains) else {}
-    rows = []
+    """Return the table of scores over all states."""
+    best, rows = next(iter(judged.values())), []
+    q = f"q{len(best.classes)}"
     for (method, one), cells in zip(judged.items(), _best_marked(view, judged, [q, *OVERALL]), strict=True):
         low, high = one.interval[2:]
         cells.insert(1, number(None) if low != low else Markup(f"{number(low)} to {number(high)}"))
-        if tests:
-            ahead, behind, p = tests.get(method, (None, None, None))
-            cells += [number(None), number(None)] if p is None else [Markup(f"{ahead} : {behind}"), exponent(p)]
         rows.append([method_name(method), *cells])
     columns = [
         METHOD,
@@ -89,48 +77,20 @@ def _scores(view: View, judged: dict[Method, Judged]) -> Markup:
         Column("95% interval, by chain", hint="of the share of residues predicted correctly"),
         *(Column(name, hint=hint) for name, hint in OVERALL.values()),
     ]
-    if tests:
-        columns.append(Column("Chains better : worse", hint="than by the first method"))
-        columns.append(Column("p, by chain", hint="that it differs from the first method"))
     size = f"{plural(len(best.true), 'residue')} of {plural(len(best.chains), 'test chain')}"
     stars = [STAR, " best of each column", star_rule(view.headline)] if len(judged) > 1 else []
     return table([f"{view.dataset.name}: {size}. ", *stars], columns, rows)
 
 
 def _states(view: View, judged: dict[Method, Judged]) -> list[Markup]:
-    """Return the scores of each state: in one table, or with many states one for each score."""
+    """Return the scores of each state, one table for each score."""
     classes, name = next(iter(judged.values())).classes, view.dataset.name
-    names = [method_name(method) for method in judged]
-    if len(classes) < WIDE_STATES:
-        keys = [f"{key}:{state}" for state in classes for key in STATE_SCORES]
-        titles = [state_title(state) for state in classes]
-        head = render("residues", "states_head", {"titles": titles, "scores": STATE_SCORES.values()})
-        rows = [[first, *row] for first, row in zip(names, _best_marked(view, judged, keys), strict=True)]
-        return [table(f"{name}: scores of each state", [METHOD, *keys], rows, head=head, class_="dense")]
-    tables = []
+    columns, tables = [METHOD, *(Column(state_title(state)) for state in classes)], []
     for key, (score, hint) in STATE_SCORES.items():
         cells = _best_marked(view, judged, [f"{key}:{state}" for state in classes])
-        rows = [[first, *row] for first, row in zip(names, cells, strict=True)]
-        columns = [METHOD, *(Column(state_title(state)) for state in classes)]
+        rows = [[method_name(method), *row] for method, row in zip(judged, cells, strict=True)]
         tables.append(table(f"{name}: {score} of each state: {hint}", columns, rows, class_="dense"))
     return tables
-
-
-def _segments(view: View, judged: dict[Method, Judged]) -> Markup:
-    """Return a table of the numbers of segments and their mean lengths."""
-    best = next(iter(judged.values()))
-    rows: list[list[object]] = [["true states", *_length_cells(best.segment_lengths())]]
-    rows += [
-        [method_name(method), *_length_cells(one.segment_lengths(predicted=True))] for method, one in judged.items()
-    ]
-    columns = [Column("States", False), *(Column(state_title(state)) for state in best.classes)]
-    return table(f"{view.dataset.name}: segments, and their mean length", columns, rows, class_="dense")
-
-
-def _length_cells(lengths: Sequence[npt.NDArray[np.int64]]) -> list[Markup]:
-    """Return the number of segments of each state with their mean length."""
-    means = [number(one.mean() if len(one) else None, 1) for one in lengths]
-    return [Markup(f"{number(len(one), 0)}<small> × </small>{mean}") for one, mean in zip(lengths, means, strict=True)]
 
 
 def track_parts(view: View, judged: dict[Method, Judged]) -> Markup:
@@ -150,21 +110,16 @@ def track_parts(view: View, judged: dict[Method, Judged]) -> Markup:
     return render("residues", "track", content)
 
 
-def importance_parts(view: View, judged: dict[Method, Judged]) -> Markup:
-    """Return the importance of letters by position for each state: heading, text and picture."""
-    features, best = view.dataset.features, next(iter(judged.values()))
-    method, found = None, None
+def importance_parts(view: View, judged: dict[Method, Judged]) -> Markup | None:
+    """Return the importance of letters by position for each state: heading, text and picture; None without weights."""
+    features, classes = view.dataset.features, next(iter(judged.values())).classes
     for method in judged:
         own = features[(features["kernel"] == method.kernel) & (features["solver"] == method.solver)]
-        if not has_relevances(view.dataset, method.solver):
-            found = weights_by_position(own, best.classes)
+        found = None if has_relevances(view.dataset, method.solver) else weights_by_position(own, classes)
         if found is not None:
-            break
-    if found is None:
-        residues, method = view.dataset.entry.data.residues, None
-        found = information(best, WINDOW if residues is None else residues.window)
-    layered = method is not None and view.dataset.solver(method.solver).has_layers
-    what = render("residues", "letters", {"view": view, "method": method, "layered": layered})
-    label = f"{view.dataset.name}: importance of residues by position. {text_of(what).strip()}"
-    drawn = macro("scrolling", letters_figure(found, label), "Importance of letters")
-    return render("residues", "importance", {"what": what, "figure": drawn})
+            layered = view.dataset.solver(method.solver).has_layers
+            what = render("residues", "letters", {"view": view, "method": method, "layered": layered})
+            label = f"{view.dataset.name}: importance of residues by position. {text_of(what).strip()}"
+            drawn = macro("scrolling", letters_figure(found, label), "Importance of letters")
+            return render("residues", "importance", {"what": what, "figure": drawn})
+    return None

@@ -24,50 +24,20 @@ from seqkern.report import page_frame as frame
 from seqkern.report.curves import at_least
 from seqkern.report.markup import Markup, escape
 from seqkern.report.plots import families_figure, rank_figure
-from seqkern.report.sections.scores import STAR, star_rule, starred, top
 from seqkern.report.sentences import enumerate_names, footnote, metric
 from seqkern.report.view import METHOD, View, section
 
-# Results over many tasks, such as families: the methods' means, and how many tasks reach each score.
+# Results over many tasks, such as families: how many tasks reach each score.
 
 MOST_LINES = 16
 
 
 @section("families", "")
 def families_section(view: View) -> dict[str, Any] | None:
-    """Make the table of means and the cumulative curves; None for a single task or real labels."""
+    """Make the cumulative curves; None for a single task or real labels."""
     if not view.dataset.several or view.dataset.kind == "real" or not view.ranking.order:
         return None
-    return {"title": f"Scores over {view.words}", "means": _means(view), **_curves(view)}
-
-
-def _means(view: View) -> Markup:
-    """Return the field's usual table of means, best first, and each method's standing in the tests."""
-    ranking, total, transductive = view.ranking, len(view.dataset.units), view.dataset.transductive
-    shown = [(name, "mean") for name in (ranking.metric, "roc50", "median_rfp") if name in ranking.scores]
-    shown += [(name, "median") for name, _ in shown[-1:] if name == "median_rfp"]
-    columns, cells = [METHOD], []
-    for name, statistic in shown:
-        one, may = metric(name), [view.headline.may_be_best(method, name) for method in ranking.order]
-        values = [getattr(ranking.score(method, name), statistic) for method in ranking.order]
-        best = top(values, may, one.higher) if len(ranking.order) > 1 else None
-        cells.append(starred(values, may, best))
-        title = f"{one.name}, {statistic}" if name == "median_rfp" else f"{statistic} {one.name}"
-        columns.append(frame.Column(title, hint=one.sentence))
-    compared = view.comparisons.get(ranking.headline)
-    if compared:
-        hint = f"number of other methods, by {metric(compared.key).name}: corrected p of at most {LEVEL}"
-        columns += [frame.Column("better than", hint=hint), frame.Column("worse than", hint=hint)]
-    rows = []
-    for method, *own in zip(ranking.order, *cells, strict=True):
-        count = ranking.score(method).n
-        only = Markup(f"<small> ({count} of {total})</small>") if count < total else None
-        counts = [frame.number(each, 0) for each in (compared.standing(method) if compared else ())]
-        rows.append([[frame.method_name(method, transductive), only], *own, *counts])
-    over = frame.plural(total, view.word, view.words)
-    caption = [f"{view.dataset.name}: means and medians over {over}. ", STAR, " best of each column"]
-    caption += [star_rule(view.headline), footnote(ranking.order, transductive)]
-    return frame.table(caption, columns, rows, class_="dense")
+    return {"title": f"Scores over {view.words}", **_curves(view)}
 
 
 def _curves(view: View) -> dict[str, Any]:
@@ -79,19 +49,12 @@ def _curves(view: View) -> dict[str, Any]:
         if name in ranking.scores and not (name == "roc50" and view.few_negatives):
             values = units.set_index(["kernel", "solver"])[name]
             series = {method: values.loc[[tuple(method)]].tolist() for method in methods}
-            figures.append(cumulative(view, series, name, view.words, f"{view.dataset.name}: "))
+            title, what = metric(name).name, f"umber of {view.words} with"
+            lines = [(*method, *at_least(scores)) for method, scores in series.items()]
+            label = f"{view.dataset.name}: n{what} {title} of at least x, {len(lines)} methods"
+            svg = families_figure(lines, title, view.words, label, view.numbers, view.dataset.transductive)
+            figures.append((svg, f"N{what} {title} ≥ x"))
     return {"figures": figures, "which": which, "note": footnote(methods, view.dataset.transductive)}
-
-
-def cumulative(
-    view: View, series: Mapping[Method, Sequence[float]], key: str, words: str, of: str = ""
-) -> tuple[Markup, str]:
-    """Return the curves of the number of tasks with at least a score, one for each method, and their caption."""
-    title, what = metric(key).name, f"umber of {words} with"
-    label = f"{of}n{what}" if of else f"N{what}"
-    lines = [(*method, *at_least(values)) for method, values in series.items()]
-    label = f"{label} {title} of at least x, {len(lines)} methods"
-    return families_figure(lines, title, words, label, view.dataset.transductive, view.numbers), f"N{what} {title} ≥ x"
 
 
 def drawn(order: list[Method]) -> tuple[list[Method], str]:
@@ -419,7 +382,6 @@ def comparisons_section(view: View) -> dict[str, Any] | None:
             return None
     return {
         "why": why,
-        "standing": standing(view),
         "tests": [_single_task_tests(one, view) for one in tests],
         "caveat": caveat(tests[0]) if tests else "",
         "several": several_metrics(view.comparisons),
@@ -483,20 +445,3 @@ def result(compared: Compared, one: Comparison) -> Markup:
     if not is_significant(one):
         return Markup(f"{word}: {side}{text}")
     return Markup(f"<b>{word}</b>{text}{contrary(compared.key, lead(one), *compared.averages(one))}")
-
-
-def standing(view: View) -> Markup | str:
-    """Return a sentence on how many methods the best one is significantly better than; nothing without tests."""
-    compared = view.comparisons.get(view.ranking.headline)
-    if compared is None or not compared.found:
-        return ""
-    best, others = compared.methods[0], len(compared.methods) - 1
-    better, worse = compared.standing(best)
-    if better:
-        found = f"is significantly better than {f'{better} of the {others} others' if others > 1 else 'the other'}"
-    else:
-        found = f"is not significantly better than {f'any of the {others} others' if others > 1 else 'the other'}"
-    beaten = f", {'and' if better else 'but'} worse than {worse if others > 1 else 'it'}" if worse else ""
-    name = frame.method_name(best, view.dataset.transductive)
-    note = footnote([best], view.dataset.transductive)
-    return Markup(f"{name} {found}{beaten}.{note}")

@@ -13,7 +13,7 @@ from seqkern.core.types import Array, Bools, Floats, Ints
 from seqkern.gram.matrix import MIB, GramRows, MatrixFile, is_whole_map
 from seqkern.solvers import _linear
 from seqkern.solvers.psvm import _psvm
-from seqkern.solvers.psvm.columns import Columns, DenseColumns, MappedColumns
+from seqkern.solvers.psvm.columns import Columns, DenseColumns, MappedColumns, OperatorColumns, SparseColumns
 
 # The dual problem of the P-SVM: objective, optimality conditions, and duality gap.
 #
@@ -586,14 +586,8 @@ def columns_of(K: Any, *, square: bool, cache_size: float) -> Columns:
     GramRows must be square, with ascending rows; `cache_size` limits the MiB for the columns of a large memory map.
     """
     if is_operator(K):
-        # imported here for fast start-up
-        from seqkern.solvers.psvm.columns_scipy import OperatorColumns
-
         return OperatorColumns(K)
     if is_sparse(K):
-        # imported here for fast start-up
-        from seqkern.solvers.psvm.columns_scipy import SparseColumns
-
         return SparseColumns(K)
     if isinstance(K, GramRows):  # symmetric
         if not (np.diff(K.rows) > 0).all():

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 from dense_operator import DenseOperator
+from gram_operator import gram_operator
 from sklearn.linear_model import LogisticRegression
 
 from seqkern.core.errors import ParameterError
 from seqkern.solvers import LSSVC, LSSVR, PSVC, SVR, OneClassSVM, PrimalSVC
-from seqkern.solvers.psvm.columns_scipy import GramOperator
 
 RNG = np.random.default_rng(7)
 X = RNG.normal(size=(80, 5))
@@ -78,10 +78,10 @@ def test_probabilities_of_several_classes_sum_to_one():
 
 def test_psvm_on_an_operator():
     operator = DenseOperator(K)
-    gram, products = PSVC(C=0.1).fit(K, CLASSES), PSVC(C=0.1).fit(GramOperator(operator), CLASSES)
+    gram, products = PSVC(C=0.1).fit(K, CLASSES), PSVC(C=0.1).fit(gram_operator(operator), CLASSES)
     np.testing.assert_array_equal(products.support_, gram.support_)
     np.testing.assert_allclose(products.alpha_, gram.alpha_, atol=1e-6)
     some = operator.take([3, 1])
     np.testing.assert_allclose(
-        products.decision_function(GramOperator(some, operator)), gram.decision_function(K[[3, 1]]), atol=1e-6
+        products.decision_function(gram_operator(some, operator)), gram.decision_function(K[[3, 1]]), atol=1e-6
     )

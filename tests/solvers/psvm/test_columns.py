@@ -8,10 +8,8 @@ from scipy.sparse.linalg import aslinearoperator
 from seqkern.core import _symmetry
 from seqkern.core.errors import GramError, ParameterError
 from seqkern.gram.matrix import MatrixFile, is_whole_map
-from seqkern.kernels import build_kernel
 from seqkern.solvers.psvm import _psvm
-from seqkern.solvers.psvm.columns import DenseColumns, MappedColumns
-from seqkern.solvers.psvm.columns_scipy import GramOperator, OperatorColumns, SparseColumns
+from seqkern.solvers.psvm.columns import DenseColumns, MappedColumns, OperatorColumns, SparseColumns
 from seqkern.solvers.psvm.qp import columns_of, decide, stays_outside
 
 
@@ -302,24 +300,6 @@ def test_operator_columns(monkeypatch):
     check_columns(OperatorColumns(aslinearoperator(K)), K, atol=1e-11)
     monkeypatch.setattr(OperatorColumns, "BLOCK", 4)
     check_columns(OperatorColumns(aslinearoperator(K)), K, atol=1e-11)
-
-
-def test_gram_operator():
-    rng = np.random.default_rng(10)
-    sequences = ["".join(rng.choice([*"ACGT"], size=40)) for _ in range(25)]
-    kernel = build_kernel("spectrum:k=3")
-    vectors, K = kernel.implicit(sequences), kernel(sequences)
-    operator = GramOperator(vectors)
-    np.testing.assert_allclose(operator @ np.eye(25), K, atol=1e-13)
-    np.testing.assert_allclose(operator.T @ np.eye(25), K.T, atol=1e-13)
-    new, train = vectors.take(np.arange(20, 25)), vectors.take(np.arange(20))
-    np.testing.assert_allclose(GramOperator(new, train) @ np.eye(20), K[20:, :20], atol=1e-13)
-    np.testing.assert_allclose(GramOperator(new, train).T @ np.eye(5), K[:20, 20:], atol=1e-13)
-    with pytest.raises(ParameterError, match="different tables"):
-        GramOperator(vectors, kernel.implicit(sequences))
-    columns = OperatorColumns(operator)
-    some = np.arange(4)
-    np.testing.assert_allclose(columns.gram(some, some), standardised(K)[:, :4].T @ standardised(K)[:, :4], atol=1e-10)
 
 
 def test_an_operator_with_bad_numbers():

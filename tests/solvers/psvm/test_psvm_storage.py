@@ -6,6 +6,7 @@ import warnings
 
 import numpy as np
 import pytest
+from gram_operator import gram_operator
 from scipy.sparse import csr_array
 from scipy.sparse.linalg import aslinearoperator
 
@@ -13,7 +14,6 @@ from seqkern.core.errors import GramError, ParameterError
 from seqkern.gram.matrix import GramRows
 from seqkern.kernels import build_kernel
 from seqkern.solvers import PSVC, PSVR, DecisionDAG, OneAgainstRest, PairwiseVoting, solver_from_state
-from seqkern.solvers.psvm.columns_scipy import GramOperator
 
 
 def problem(kind, seed=0):
@@ -127,12 +127,12 @@ def test_a_kernel_that_is_never_stored():
     kernel = build_kernel("spectrum:k=5")
     vectors, K = kernel.implicit(sequences), kernel(sequences)
     train, new = np.arange(90), np.arange(90, 120)
-    operator = GramOperator(vectors.take(train))
+    operator = gram_operator(vectors.take(train))
     solver = PSVC(epsilon=0.3, tol=1e-9).fit(operator, y[train])
     dense = PSVC(epsilon=0.3, tol=1e-9).fit(K[:90, :90], y[train])
     np.testing.assert_array_equal(solver.support_, dense.support_)
     expected = dense.decision_function(K[90:, :90])
-    decisions = solver.decision_function(GramOperator(vectors.take(new), vectors.take(train)))
+    decisions = solver.decision_function(gram_operator(vectors.take(new), vectors.take(train)))
     np.testing.assert_allclose(decisions, expected, atol=1e-6)
     np.testing.assert_allclose(solver.decision_function(K[90:, :90]), expected, atol=1e-6)
 

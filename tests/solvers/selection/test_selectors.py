@@ -6,7 +6,6 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from scipy import stats
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_selection import RFE, f_classif
 from sklearn.metrics import mutual_info_score
 from sklearn.svm import SVC
@@ -14,7 +13,7 @@ from sklearn.svm import SVC
 from seqkern.core.errors import ParameterError
 from seqkern.solvers.classic.lp_machine import solve_one_norm
 from seqkern.solvers.selection.selectors import build_selector
-from seqkern.solvers.selection.selectors.models import dual_weights, enclosing_ball, radius_margin
+from seqkern.solvers.selection.selectors.models import dual_weights, radius_margin
 
 NAMES = (
     *("pearson", "wilcoxon", "t", "golub", "fisher", "mutual_information", "relief", "forward", "backward"),
@@ -306,24 +305,6 @@ def test_a_round_of_the_zero_norm_multiplies_by_the_weights_of_a_machine():
         z = z * w / (z * w).max()
     found = fitted("zero_norm", X, y, C=2.0, max_iter=2)
     np.testing.assert_allclose(np.exp(found.scores_), z, rtol=1e-3, atol=1e-6)
-
-
-def test_a_ball_that_is_not_found_is_told():
-    X = np.random.default_rng(0).normal(size=(30, 4))
-    with pytest.warns(ConvergenceWarning, match="smallest ball was not found in 2 steps"):
-        enclosing_ball(X @ X.T, max_iter=2)
-
-
-def test_the_smallest_ball_holds_all_points_and_touches_some():
-    rng = np.random.default_rng(1)
-    points = rng.normal(size=(40, 3))
-    beta, square = enclosing_ball(points @ points.T, tol=1e-9)
-    distances = ((points - beta @ points) ** 2).sum(axis=1)
-    assert distances.max() == pytest.approx(square, rel=1e-6)
-    assert beta.sum() == pytest.approx(1)
-    np.testing.assert_allclose(distances[beta > 1e-6], square, rtol=1e-5)
-    corners = np.array(list(itertools.product([-1.0, 1.0], repeat=3)))
-    assert enclosing_ball(corners @ corners.T)[1] == pytest.approx(3.0)
 
 
 def test_the_gradient_of_the_bound_is_that_of_finite_differences():

@@ -1,6 +1,5 @@
 """Selectors by classifiers: sparse ones, whose weights select, and wrappers, which search for subsets."""
 
-import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
@@ -8,7 +7,6 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 from scipy.linalg import cho_factor, cho_solve, solve_triangular
-from sklearn.exceptions import ConvergenceWarning
 
 from seqkern.core.convergence import warn_unconverged
 from seqkern.core.parameters import changed, choice, count, integer, positive, share
@@ -17,6 +15,7 @@ from seqkern.solvers.classic.lp_machine import solve_one_norm
 from seqkern.solvers.selection.selectors.filters import constant_columns, largest_against_rest, second_classes
 from seqkern.solvers.selection.selectors.selector import Selector
 from seqkern.solvers.shared import cost, random_seed
+from seqkern.solvers.svm.margins import smallest_sphere
 
 # Linear SVMs for selectors, trained through the Gram matrix, for few samples with many features.
 
@@ -48,32 +47,6 @@ def dual_weights(K: Floats, second: Bools, C: float = NO_BOUND, tol: float = 1e-
 def linear_weights(X: Floats, second: Bools, C: float, tol: float = 1e-4) -> Floats:
     """Return the weight vector w of the linear C-SVM; `second` marks the class with y = 1."""
     return dual_weights(X @ X.T, second, C, tol) @ X
-
-
-def enclosing_ball(K: Floats, tol: float = 1e-6, max_iter: int = 100_000) -> tuple[Floats, float]:
-    """Return the smallest ball around points in feature space: (β of the centre, squared radius).
-
-    The centre is Σ_i β_i φ(x_i). Its dual, max_β Σ_i β_i K_ii − βᵀKβ over β ≥ 0, Σβ = 1, is solved by moving pairs of
-    β, the worst one first. Vapnik, Statistical Learning Theory, 1998, section 10.7.
-    """
-    n, diagonal = len(K), np.diag(K)
-    beta = np.full(n, 1.0 / n)
-    slope = diagonal - 2.0 * (K @ beta)
-    limit = tol * max(float(np.abs(diagonal).max()), np.finfo(float).tiny)
-    for _ in range(max_iter):
-        up = int(np.argmax(slope))
-        down = int(np.argmin(np.where(beta > 0, slope, np.inf)))
-        gain = slope[up] - slope[down]
-        if gain <= limit:
-            break
-        bend = 2.0 * (K[up, up] + K[down, down] - 2.0 * K[up, down])
-        move = beta[down] if bend <= 0 else min(beta[down], gain / bend)
-        beta[up] += move
-        beta[down] -= move
-        slope -= 2.0 * move * (K[up] - K[down])
-    else:
-        warnings.warn(f"the smallest ball was not found in {max_iter} steps", ConvergenceWarning, stacklevel=2)
-    return beta, float(beta @ diagonal - beta @ K @ beta)
 
 
 # Sparse linear classifiers: the 1-norm SVM, and an approximation of the 0-norm SVM.
@@ -470,6 +443,9 @@ class R2W2Selector(Selector):
         return sigma
 
 
+BALL_TOL = 1e-6  # Of the smallest sphere, by which the gradient divides
+
+
 def radius_margin(X: Floats, seconds: Sequence[Bools], sigma: Floats, C: float) -> tuple[float, Floats]:
     """Return Σ ln R²W² over the classifiers, and its gradient with respect to `sigma`.
 
@@ -478,7 +454,8 @@ def radius_margin(X: Floats, seconds: Sequence[Bools], sigma: Floats, C: float) 
     scaled = X * sigma
     K = scaled @ scaled.T
     K[np.diag_indices_from(K)] += len(sigma) / C
-    beta, radius = enclosing_ball(K)
+    sphere = smallest_sphere(K, BALL_TOL)
+    beta, radius = sphere.weights, sphere.lower
     up = 2.0 * sigma * (beta @ X**2 - (beta @ X) ** 2)
     bound, gradient = 0.0, np.zeros(len(sigma))
     for second in seconds:
