@@ -134,7 +134,8 @@ def test_without_profiles_of_test_sequences_no_method_has_a_mark(tmp_path, profi
 def test_the_legend_marks_long_names_too():
     long = "x" * 40
     series = [(name, "svm", [0, 0.5, 1], [2, 1, 0]) for name in (long, "short")]
-    draw = families_figure(series, "AUC", "families", "label", {long})
+    numbers = {(name, "svm"): place for place, (name, *_) in enumerate(series)}
+    draw = families_figure(series, "AUC", "families", "label", numbers, {long})
     assert str(draw).count("†") == 1
 
 
