@@ -12,6 +12,7 @@ import numpy as np
 
 from seqkern.core.errors import ModelError, ParameterError
 from seqkern.core.types import Array, Floats
+from seqkern.evaluation.calibration import SigmoidCalibration
 from seqkern.kernels.algebra import SumKernel
 from seqkern.kernels.decisions import TalliedParts, over_root
 from seqkern.kernels.kernel import Kernel
@@ -84,11 +85,14 @@ def export_model(model: Any, exact: bool = False, allow_sequences: bool = False)
     if packed.sequences and not allow_sequences:
         raise ParameterError(
             f"the page would hold {len(model.support)} training sequences, which kernel {model.kernel.name!r} needs",
-            remedy="add --allow-sequences if they may be read by everyone who gets the page",
+            remedy="add --allow-sequences if everyone who gets the page may read them, or train with gapped_kmer",
         )
     cut = model.cut
     fixed = {term["length"] for term in terms if term["kind"] == "positions" and "part" not in term}
     threshold = 0.0 if cut.threshold is None else cut.threshold.value
+    by_probability = cut.threshold is None and cut.by_probability
+    if by_probability and isinstance(cut.calibration, SigmoidCalibration) and cut.calibration.slope < 0:
+        threshold, by_probability = -cut.calibration.intercept / cut.calibration.slope, False  # where it is 0.5
     return {
         "format": FORMAT,
         "kind": model.kind,
@@ -98,7 +102,7 @@ def export_model(model: Any, exact: bool = False, allow_sequences: bool = False)
         "unknown": model.policies.get("unknown", "mask"),
         "bias": form.constant,
         "threshold": threshold,
-        "by_probability": cut.threshold is None and cut.by_probability,
+        "by_probability": by_probability,
         "calibration": None if cut.calibration is None else asdict(cut.calibration),
         "probabilities": cut.calibration is not None,
         "fixed_length": fixed.pop() if fixed else None,

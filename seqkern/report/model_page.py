@@ -86,6 +86,8 @@ def _facts(model: Model, export: dict[str, Any], command: str) -> Iterator[tuple
             yield "threshold", f"0, not fitted: {record['threshold_unset']}"
     if cut.calibration is not None:
         yield "probability", f"{cut.calibration.method}, fitted to {cut.calibration.n} held-out decision values"
+    if model.solver.traits.variances:
+        yield "uncertainty", "not in this page: seqkern predict gives intervals"
     held = f"the kernel needs {plural(len(model.support), 'training sequence')}, which can be read from this file"
     yield "training data", held if export.get("holds_sequences") else "no training sequence is in this file"
     if "digest" in export:

@@ -45,7 +45,7 @@ def score(page, text):
     page.locator("#go:enabled").wait_for()
     page.locator("#text").fill(text)
     page.locator("#go").click()
-    page.locator("#said", has_text="scored.").wait_for()
+    page.locator("#said", has_text="read.").wait_for()
 
 
 def saved(page, ending):
@@ -95,7 +95,7 @@ def test_scores_are_those_of_predict_and_names_are_text(open_page, made):
     assert page.locator("#counts").inner_text() == counts
     packed = {"name": "x.fa.gz", "mimeType": "application/gzip", "buffer": gzip.compress(fasta.encode())}
     page.locator("#file").set_input_files(packed)
-    page.locator("#said", has_text=f"{len(names)} sequences scored.").wait_for()
+    page.locator("#said", has_text=f"{len(names)} sequences read.").wait_for()
     assert saved(page, "TSV")[1:] == rows[:-2]
     for i in range(len(names)):
         page.locator("#rows button").nth(i).click()

@@ -37,7 +37,7 @@ WORDS = {  # names, numbers and choices: nothing that is parsed by a reader of i
     *("--inner-metric", "--kernel-name", "--label-field", "--match", "--metric", "--minimum", "--motif", "--name"),
     *("--null", "--pair", "--plots", "--positive", "--reduction", "--scan", "--section", "--significance", "--site"),
     *("--threads", "--top", "--truth", "--width", "simulate kind", "kernels name", "solvers name", "init folder"),
-    *("--similar-by", "--task", "demo folder", "test model", "--keep", "--positions"),
+    *("--similar-by", "--task", "demo folder", "test model", "page model", "--keep", "--positions"),
 }
 
 

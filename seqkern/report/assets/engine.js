@@ -533,7 +533,7 @@ async function score({ job, text: given, file }) {
     rows.decisions.push(decision);
     rows.notes.push(note || model.note);
     room -= codes.length;
-    own.push(room >= 0 ? [id, codes.slice()] : null);
+    own.push(room >= 0 && !note ? [id, codes.slice()] : null);
     if (rows.ids.length >= BATCH) send();
   });
   const stream = file ? await opened(file) : new Blob([given]).stream();

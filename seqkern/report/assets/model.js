@@ -1,5 +1,5 @@
 // The page of a model: input, table of scores, one sequence in detail. A worker computes; it has the model.
-const MOST_DRAWN = 2000, ROWS = 100, BARS = 36, MOST_PEAKS = 20, MOST_WINDOWS = 5000, LISTED = 10;
+const MOST_DRAWN = 2000, ROWS = 100, BARS = 36, MOST_PEAKS = 20, LISTED = 10;
 const FORMULA = /^["\s\p{Z}\p{Cf}]*[=+\-@\ufe62\ufe63\ufe66\ufe6b\uff1d\uff0b\uff0d\uff20]/u;  // run by a spreadsheet
 const SVG = "http://www.w3.org/2000/svg", INK = "#1c1c1c";
 const byId = (id) => document.getElementById(id);
@@ -79,7 +79,7 @@ const answers = {
   done({ job, records, remarks }) {
     if (job !== found.job || !found.running) return;
     byId("remarks").replaceChildren(...remarks.map((text) => el("li", {}, clean(text))));
-    finish(records ? `${plural(records, "sequence")} scored.` : "There is no sequence in it.");
+    finish(records ? `${plural(records, "sequence")} read.` : "There is no sequence in it.");
   },
   sequence({ job, sequence }) { if (job === found.job) show(found.ids[found.wanted], sequence); },
   explained: drawExplained,
@@ -118,7 +118,7 @@ function read() {
   if (byId("text").value.trim()) start({ text: byId("text").value });
   else byId("said").textContent = "Paste a sequence first, or open a file.";
 }
-const open = (file) => file && start({ file });
+const open = (file) => { if (file) { byId("text").value = ""; start({ file }); } };
 byId("go").addEventListener("click", read);
 byId("file").addEventListener("change", ({ target }) => { open(target.files[0]); target.value = ""; });
 byId("cancel").addEventListener("click", () => {
@@ -268,10 +268,12 @@ function show(name, sequence) {
   byId("name").textContent = clean(name);
   byId("name").focus();
   byId("see").scrollIntoView();
-  const n = sequence?.length, fixed = model.fixed_length, long = n > (fixed ?? (2 * longest || Infinity));
-  if (long) one.scan = send("scan", { sequence, window: size, step: Math.ceil((n - size + 1) / MOST_WINDOWS) });
+  const n = sequence?.length, fixed = model.fixed_length, most = fixed ? 50000 : 5000, long = n > (fixed ?? (2 * longest || Infinity));
+  if (long) one.scan = send("scan", { sequence, window: size, step: Math.ceil((n - size + 1) / most) });
   if (!(long && fixed) && n <= Math.max(MOST_DRAWN, 2 * longest)) one.job = send("explain", { sequence });
-  else if (!long) byId("trouble").textContent = "It was too long to keep: score it alone, or a part of it.";
+  else if (!long) {
+    byId("trouble").textContent = clean(found.notes.get(found.wanted) ?? "It was too long to keep: score it alone, or a part of it.");
+  }
 }
 function say(decision, probability) {
   const { changes } = one, last = changes.at(-1), name = ({ at, from, letter }) => `${from}${at + 1}${letter}`;

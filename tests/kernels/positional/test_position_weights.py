@@ -279,8 +279,8 @@ def test_windows_that_cannot_be():
         weights.values(encode(["A" * LENGTH, "AAA"]))
     with pytest.raises(SequenceError, match="alphabet"):
         weights.values(encode(strings(2, PROTEIN), "protein"))
-    with pytest.raises(ParameterError, match="k=4"):
-        weights.table(4)
+    with pytest.raises(ParameterError, match="k=9"):
+        weights.table(9)
 
 
 def test_no_support_and_no_letters():
