@@ -10,7 +10,7 @@ from seqkern.kernels import build_kernel
 from seqkern.methods.page_export import export_model
 from seqkern.methods.training import train_model
 from seqkern.report.page_frame import ASSETS
-from seqkern.sequences.alphabets import ALPHABETS, AMBIGUOUS_BASES, AMBIGUOUS_RESIDUES, masked_text
+from seqkern.sequences.alphabets import AMBIGUOUS_BASES, AMBIGUOUS_RESIDUES, as_alphabet, masked_text
 from seqkern.sequences.fasta import read_fasta
 from seqkern.sequences.labels import make_labels
 from seqkern.sequences.sequence_set import SequenceSet, as_sequences
@@ -64,13 +64,14 @@ KERNELS = {
     ],
     "protein": ["spectrum:k=2", "mismatch:k=3,m=1", "gapped_kmer:l=3,k=2", "weighted_degree:degree=2"],
     "rna": ["gapped_kmer:l=5,k=3"],
+    "HP": ["gapped_kmer:l=18,k=10,zero_diagonal=zero"],
 }
 CASES = [(alphabet, kernel) for alphabet, kernels in KERNELS.items() for kernel in kernels]
 
 
 def texts(alphabet, rng, n, length=24):
     """Return random sequences, of which some repeat themselves, or are full of ambiguity codes."""
-    letters = list(ALPHABETS[alphabet].letters)
+    letters = list(as_alphabet(alphabet).letters)
     odd = AMBIGUOUS_RESIDUES if alphabet == "protein" else AMBIGUOUS_BASES
     made = ["".join(rng.choice(letters, length)) for _ in range(n)]
     made += [(one[:3] * length)[:length] for one in made[:5]] + [letter * length for letter in letters[:2]]
@@ -93,7 +94,7 @@ def engine(browser):
 @pytest.mark.parametrize(("alphabet", "kernel"), CASES)
 def test_decisions_are_those_of_predict(engine, alphabet, kernel, exact):
     rng = np.random.default_rng(1)
-    X = as_sequences(["".join(rng.choice(list(ALPHABETS[alphabet].letters), 24)) for _ in range(60)], alphabet)
+    X = as_sequences(["".join(rng.choice(list(as_alphabet(alphabet).letters), 24)) for _ in range(60)], alphabet)
     labels = make_labels(X.ids, ["a", "b"] * 30, positive="b")
     model = train_model(X, labels, build_kernel(kernel), "csvc:C=1", calibration="platt")
     new = texts(alphabet, rng, 40)
@@ -109,7 +110,7 @@ def test_decisions_are_those_of_predict(engine, alphabet, kernel, exact):
     for one in found["explained"]:
         total = sum(one["contributions"]) + model.form().constant
         assert total == pytest.approx(one["decision"], abs=1e-9)
-        letters, place = ALPHABETS[alphabet].letters, 7
+        letters, place = as_alphabet(alphabet).letters, 7
         row = np.array(one["changes"], dtype=float).reshape(len(one["sequence"]), len(letters))[place]
         others = [one["sequence"][:place] + letter + one["sequence"][place + 1 :] for letter in letters]
         own = letters.index(one["sequence"][place])

@@ -216,7 +216,7 @@ class Planes {
   }
 
   // adds to counts[h], h ≤ far, `times` the number of pairs of windows with h differences, from `at` here and
-  // `at + shift` there on: 32 pairs at once, whose numbers of differences are four planes of bits
+  // `at + shift` there on: 32 pairs at once, whose numbers of differences, below 32, are five planes of bits
   count(other, at, shift, pairs, far, counts, times) {
     const { k, differ } = this, blocks = pairs + 31 >> 5;
     for (let i = 0; i <= blocks; i++) {
@@ -228,18 +228,20 @@ class Planes {
     }
     for (let i = 0; i < blocks; i++) {
       const low = differ[i], high = differ[i + 1], left = pairs - 32 * i;
-      let c0 = low, c1 = 0, c2 = 0, c3 = 0;
+      let c0 = low, c1 = 0, c2 = 0, c3 = 0, c4 = 0;
       for (let j = 1; j < k; j++) {
-        const v = low >>> j | high << 32 - j, w = c0 & v, u = c1 & w;
+        const v = low >>> j | high << 32 - j, w = c0 & v, u = c1 & w, t = c2 & u;
         c0 ^= v;
         c1 ^= w;
-        c3 ^= c2 & u;
         c2 ^= u;
+        c4 |= c3 & t;
+        c3 ^= t;
       }
       const first = at + 32 * i, mask = bitsAt(this.whole, first) & bitsAt(other.whole, first + shift)
         & (left < 32 ? (1 << left) - 1 : -1);
       for (let h = 0; h <= far; h++) {
-        const same = mask & (h & 1 ? c0 : ~c0) & (h & 2 ? c1 : ~c1) & (h & 4 ? c2 : ~c2) & (h & 8 ? c3 : ~c3);
+        const same = mask & (h & 1 ? c0 : ~c0) & (h & 2 ? c1 : ~c1) & (h & 4 ? c2 : ~c2) & (h & 8 ? c3 : ~c3)
+          & (h & 16 ? c4 : ~c4);
         if (same) counts[h] += times * ones(same);
       }
     }
