@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import shlex
 from pathlib import Path
 from typing import cast
@@ -12,6 +11,7 @@ from seqkern.cli.requests_models import PageRequest
 from seqkern.core.archive import atomic_write, check_writable
 from seqkern.core.errors import naming
 from seqkern.core.memory import format_bytes
+from seqkern.core.text_files import file_sha256
 from seqkern.methods.loading import load_model
 from seqkern.methods.model import Model
 from seqkern.methods.page_export import export_model
@@ -23,7 +23,7 @@ def run(request: PageRequest) -> None:
     model, name = load_model(request.model), Path(request.model).name
     with naming(request.model):
         export = export_model(model, request.exact, request.allow_sequences)
-    export |= {"name": name, "digest": hashlib.sha256(Path(request.model).read_bytes()).hexdigest()}
+    export |= {"name": name, "digest": file_sha256(request.model)}
     # imported here: few verbs make a page
     from seqkern.report.model_page import render_model_page
 

@@ -25,7 +25,6 @@ from seqkern.methods.table_model import TableModel
 from seqkern.sequences.alphabets import Alphabet
 from seqkern.sequences.sequence_set import SequenceSet
 
-FORMAT = 1
 FIXED = 1 << 23
 """Steps of a number in fixed point, three bytes with the sign."""
 PREFIX_LETTERS = 1 << 18
@@ -94,8 +93,6 @@ def export_model(model: Any, exact: bool = False, allow_sequences: bool = False)
     if by_probability and isinstance(cut.calibration, SigmoidCalibration) and cut.calibration.slope < 0:
         threshold, by_probability = -cut.calibration.intercept / cut.calibration.slope, False  # where it is 0.5
     return {
-        "format": FORMAT,
-        "kind": model.kind,
         "classes": list(model.classes),
         "alphabet": {key: getattr(model.alphabet, key) for key in ("name", "letters", "complement")},
         "ambiguous": "".join(chr(byte) for byte in np.flatnonzero(model.alphabet.ambiguous)),
@@ -104,7 +101,6 @@ def export_model(model: Any, exact: bool = False, allow_sequences: bool = False)
         "threshold": threshold,
         "by_probability": by_probability,
         "calibration": None if cut.calibration is None else asdict(cut.calibration),
-        "probabilities": cut.calibration is not None,
         "fixed_length": fixed.pop() if fixed else None,
         "holds_sequences": packed.sequences,
         "terms": terms,

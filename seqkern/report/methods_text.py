@@ -312,11 +312,11 @@ def _methods(text: "MethodsText", study: Study, kind: str) -> Iterator[str]:
         values = f" with {parameters}" if parameters else ""
         yield f"{name}: {title}{text.cited(keys)}{values}."
         if kind == "kernel" and isinstance(entry, KernelEntry):
-            inner = [found for found in _nested(entry.spec) if found != given.get(kind)]
+            inner = [found for found in nested_kernels(entry.spec) if found != given.get(kind)]
             text.cited([key for one in inner for key in cited_methods().get((kind, one), ("", ()))[1]])
 
 
-def _nested(spec: object) -> Iterator[str]:
+def nested_kernels(spec: object) -> Iterator[str]:
     """Yield the names of all kernels in a specification."""
     if isinstance(spec, dict):
         if isinstance(spec.get("kernel"), str):
@@ -324,7 +324,7 @@ def _nested(spec: object) -> Iterator[str]:
         spec = list(spec.values())
     if isinstance(spec, (list, tuple)):
         for one in spec:
-            yield from _nested(one)
+            yield from nested_kernels(one)
 
 
 def _search(study: Study, views: Sequence[View]) -> list[str]:

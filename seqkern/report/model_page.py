@@ -8,12 +8,11 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from seqkern.kernels.kernel import Kernel
 from seqkern.methods.baselines import BASELINES, VERDICTS, p_words
 from seqkern.methods.model import Model, model_words
 from seqkern.methods.novelty import RANGES
 from seqkern.report.markup import Markup, tag
-from seqkern.report.methods_text import references
+from seqkern.report.methods_text import nested_kernels, references
 from seqkern.report.page_frame import ASSETS, Column, json_script, number, plural, render, table, whole_page
 from seqkern.report.sentences import how_good, known_rivals, metric, upper_first
 from seqkern.solvers.solver_specs import cited_methods
@@ -37,7 +36,7 @@ def render_model_page(model: Model, export: dict[str, Any], title: str, command:
         "learned": upper_first(model_words(model, "sequences")[0]),
         "kind": {"dna": "DNA", "rna": "RNA", "protein": "Protein"}.get(alphabet, "Input"),
         "classes": export["classes"],
-        "probabilities": export["probabilities"],
+        "probabilities": export["calibration"] is not None,
         "bias": number(export["bias"], 4),
         "window": export["fixed_length"] or round(lengths[2] if lengths else 0),
         "longest": round(lengths[4] if lengths else 0),
@@ -124,14 +123,5 @@ def _interval(score: dict[str, Any]) -> str:
 
 def _keys(model: Model) -> list[str]:
     """Return the keys of the references of a model's kernels and solver."""
-    names = [*(("kernel", name) for name in _kernel_names(model.kernel)), ("solver", model.solver.name)]
+    names = [*(("kernel", name) for name in nested_kernels(model.kernel.spec())), ("solver", model.solver.name)]
     return list(dict.fromkeys(key for one in names for key in cited_methods().get(one, ("", ()))[1]))
-
-
-def _kernel_names(kernel: Kernel) -> Iterator[str]:
-    """Yield the names of a kernel and of the kernels in it."""
-    yield kernel.name or ""
-    for value in kernel.get_params(deep=False).values():
-        for one in value if isinstance(value, list) else [value]:
-            if isinstance(one, Kernel):
-                yield from _kernel_names(one)

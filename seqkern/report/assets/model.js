@@ -186,7 +186,7 @@ function drawRows() {
     const value = (text) => el("td", { class: "num" }, text);
     const cells = notes.has(i) ? [el("td", { class: "missing", colspan: 3 }, clean(notes.get(i)))] : [
       value(number(decisions[i])), ...(positive ? [el("td", {}, classOf(decisions[i], probabilities[i]))] : []),
-      ...(model.probabilities ? [value(number(probabilities[i]))] : [])];
+      ...(model.calibration ? [value(number(probabilities[i]))] : [])];
     const name = el("th", { scope: "row" }, link(clean(ids[i])));
     return el("tr", { onclick: () => look(i) }, name, value(count(lengths[i])), ...cells);
   }));
@@ -241,7 +241,7 @@ function save(ending) {
   const columns = [["id", (i) => safe(found.ids[i])], ["length", (i) => found.lengths[i]], ["decision", (i) => digits(found.decisions[i])]];
   const known = (i) => (found.notes.has(i) ? "" : safe(classOf(found.decisions[i], found.probabilities[i])));
   if (positive) columns.push(["predicted", known]);
-  if (model.probabilities) columns.push(["probability", (i) => digits(found.probabilities[i])]);
+  if (model.calibration) columns.push(["probability", (i) => digits(found.probabilities[i])]);
   columns.push(["note", (i) => safe(found.notes.get(i) ?? "")]);
   const mark = ending === "csv" ? "," : "\t", lines = [columns.map(([name]) => name).join(mark)];
   for (let i = 0; i < found.n; i += 1) lines.push(columns.map(([, cell]) => cell(i)).join(mark));
