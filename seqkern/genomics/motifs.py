@@ -285,14 +285,12 @@ class Contributions:
         labels = make_labels(self.X.ids, [model.classes[code] for code in y.tolist()], classes=model.classes)
         method = Method(model.kernel, model.solver.spec(), transforms=[clone(one) for one in model.transforms])
         if like is None:
-            kept = group_samples(labels, self.X)
-            self.data = collect_training_data(method, self.X, labels, kept=kept)
+            self.data = collect_training_data(method, self.X, labels, kept=group_samples(labels, self.X))
         else:  # the same sequences with other classes: their kernel matrix and groups are known
-            labels = replace(labels, groups=like.data.labels.groups)
-            self.data = replace(like.data, labels=labels)
-        groups = self.data.labels.groups
-        groups = np.arange(len(X)) if groups is None else groups
-        for train, rows in inner_folds(labels, FOLDS, SEQLETS_SEED, groups):
+            self.data = replace(like.data, labels=replace(labels, groups=like.data.labels.groups))
+        found = self.data.labels.groups
+        groups = np.arange(len(X)) if found is None else found
+        for train, rows in inner_folds(self.data.labels, FOLDS, SEQLETS_SEED, groups):
             own: Any = method.fit(self.data, train).model()
             part = self.X.take(rows)
             self.scores[part.positions()] = _contributions(Explainer(own), part)
